@@ -15,6 +15,10 @@ import (
 // still be a DNS label.
 const maxID = 50
 
+// fewChunks is how many chunks a map has at most whose pods leave room for an ID of maxID:
+// the numbers of more have another digit.
+const fewChunks = 10_000
+
 // maxName is the maximum size of the name of a pickled function, in bytes: any text.
 const maxName = 128
 
@@ -44,12 +48,20 @@ func FixedIdentity() Identity { return Identity{When: time.Unix(0, 0).UTC()} }
 // Stamp returns the time in the form that IDs contain.
 func (i Identity) Stamp() string { return i.When.UTC().Format(stampLayout) }
 
+// longestID returns the maximum length of the ID of a job with that many chunks.
+func longestID(chunks int) int {
+	if chunks > fewChunks {
+		return maxID - 1
+	}
+	return maxID
+}
+
 // newID returns {accelerator}-{name}-{YYYYMMDD-HHMMSS}-{7 hex}, in UTC, with the name cut
-// so that the ID has at most 50 characters.
-func newID(a api.Accelerator, name string, id Identity) string {
+// so that the ID has at most that many characters.
+func newID(a api.Accelerator, name string, id Identity, longest int) string {
 	tail := "-" + id.Stamp() + "-" + id.Hex
 	head := a.Short() + "-"
-	return head + shorten(slug(name), maxID-len(head)-len(tail)) + tail
+	return head + shorten(slug(name), longest-len(head)-len(tail)) + tail
 }
 
 // slug replaces everything but ASCII letters and digits by single dashes.

@@ -32,7 +32,7 @@ func TestNewID(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := newID(tt.acc, tt.name, Identity{When: when, Hex: "abc1234"})
+			got := newID(tt.acc, tt.name, Identity{When: when, Hex: "abc1234"}, maxID)
 			if err := store.CheckID(got); err != nil {
 				t.Error(err)
 			}
@@ -47,7 +47,7 @@ func TestNewIDKeepsLongNamesApart(t *testing.T) {
 	cpu := api.Accelerator{Kind: api.CPU, Name: "cpu"}
 	id := Identity{When: time.Unix(0, 0), Hex: "0000000"}
 	long := strings.Repeat("x", 60)
-	if newID(cpu, long+"1", id) == newID(cpu, long+"2", id) {
+	if newID(cpu, long+"1", id, maxID) == newID(cpu, long+"2", id, maxID) {
 		t.Error("two long names that differ at the end have the same id")
 	}
 }
@@ -77,7 +77,7 @@ func FuzzNewID(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		acc := api.Accelerator{Kind: api.GPU, Name: "rtx-pro-6000", Chips: 8}
-		id := newID(acc, name, Identity{When: time.Unix(0, 0), Hex: "0123abc"})
+		id := newID(acc, name, Identity{When: time.Unix(0, 0), Hex: "0123abc"}, maxID)
 		if err := store.CheckID(id); err != nil {
 			t.Errorf("name %q: %v", name, err)
 		}
@@ -93,8 +93,8 @@ func TestNameWarnings(t *testing.T) {
 		strings.Repeat("long", 20): "--name " + strings.Repeat("long", 20) + ": shortened to longlonglonglongl-5aa1 in the job's ID: IDs have at most 50 characters: a-z, 0-9 and '-'",
 	} {
 		s := api.Spec{Accelerator: api.Accelerator{Name: "cpu", Kind: api.CPU}}
-		s.ID = newID(s.Accelerator, name, Identity{When: time.Unix(0, 0), Hex: "0123abc"})
-		if got := strings.Join(nameWarnings(name, &s), "\n"); got != want {
+		s.ID = newID(s.Accelerator, name, Identity{When: time.Unix(0, 0), Hex: "0123abc"}, maxID)
+		if got := strings.Join(nameWarnings(name, &s, maxID), "\n"); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}

@@ -177,9 +177,28 @@ func spread(r api.Request, in inputs, only []api.Range) *api.Map {
 	return m
 }
 
-// checkChunks rejects a map with more pods than a job can have.
-func checkChunks(m *api.Map) error {
-	if m == nil || m.Chunks() <= api.MaxChunks {
+// mostChunks returns how many chunks a map can have, 0 for other jobs. How many one that is
+// resumed has is decided after its ID.
+func mostChunks(r api.Request, m *api.Map) int {
+	switch {
+	case m == nil:
+		return 0
+	case r.MapResume != "":
+		return m.Inputs
+	}
+	return m.Chunks()
+}
+
+// checkChunks rejects a map with more pods than a job can have, or than one with the given
+// ID can have. It is "" if none is given.
+func checkChunks(m *api.Map, id string) error {
+	if m == nil {
+		return nil
+	}
+	if longest := longestID(m.Chunks()); m.Chunks() <= api.MaxChunks && len(id) > longest {
+		return fmt.Errorf("--job-id %s: in a map with more than %d chunks, an ID can have at most %d characters, not %d: use a shorter one, or larger chunks with --chunk", id, fewChunks, longest, len(id))
+	}
+	if m.Chunks() <= api.MaxChunks {
 		return nil
 	}
 	return fmt.Errorf("--chunk %d: that makes %[3]d chunks of %[2]d inputs, but a job can have at most %[4]d: use %[5]d or more", m.Chunk, m.Computed(), m.Chunks(), api.MaxChunks, quotient(m.Computed(), api.MaxChunks))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
@@ -49,15 +50,21 @@ func TestCheckChunks(t *testing.T) {
 	first := func(n int) []api.Range { return []api.Range{{First: 0, Last: n - 1}} }
 	for name, tt := range map[string]struct {
 		m    *api.Map
+		id   string
 		want string
 	}{
-		"no map":              {nil, ""},
-		"as many as can be":   {&api.Map{Inputs: 100_000, Chunk: 1}, ""},
-		"one more":            {&api.Map{Inputs: 100_001, Chunk: 1}, "--chunk 1: that makes 100001 chunks of 100001 inputs, but a job can have at most 100000: use 2 or more"},
-		"few of them missing": {&api.Map{Inputs: 300_000, Only: first(100_000), Chunk: 1}, ""},
-		"many missing":        {&api.Map{Inputs: 300_000, Only: first(150_000), Chunk: 1}, "--chunk 1: that makes 150000 chunks of 150000 inputs, but a job can have at most 100000: use 2 or more"},
+		"no map":    {nil, "", ""},
+		"a long ID": {&api.Map{Inputs: 10_000, Chunk: 1}, strings.Repeat("a", 50), ""},
+		"too long an ID": {&api.Map{Inputs: 10_001, Chunk: 1}, strings.Repeat("a", 50),
+			"--job-id " + strings.Repeat("a", 50) + ": in a map with more than 10000 chunks, an ID can have at most 49 characters, not 50: use a shorter one, or larger chunks with --chunk"},
+		"an ID that has room": {&api.Map{Inputs: 100_000, Chunk: 1}, strings.Repeat("a", 49), ""},
+		"larger chunks":       {&api.Map{Inputs: 10_001, Chunk: 2}, strings.Repeat("a", 50), ""},
+		"as many as can be":   {&api.Map{Inputs: 100_000, Chunk: 1}, "", ""},
+		"one more":            {&api.Map{Inputs: 100_001, Chunk: 1}, "", "--chunk 1: that makes 100001 chunks of 100001 inputs, but a job can have at most 100000: use 2 or more"},
+		"few of them missing": {&api.Map{Inputs: 300_000, Only: first(100_000), Chunk: 1}, "", ""},
+		"many missing":        {&api.Map{Inputs: 300_000, Only: first(150_000), Chunk: 1}, "", "--chunk 1: that makes 150000 chunks of 150000 inputs, but a job can have at most 100000: use 2 or more"},
 	} {
-		if err := checkChunks(tt.m); (err != nil) != (tt.want != "") || err != nil && err.Error() != tt.want {
+		if err := checkChunks(tt.m, tt.id); (err != nil) != (tt.want != "") || err != nil && err.Error() != tt.want {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
@@ -118,6 +125,35 @@ func TestPlanOfAResumedMap(t *testing.T) {
 		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, m, FixedIdentity())
 		if !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(p.Warnings), "reads the whole file") {
 			t.Errorf("--map-resume %q: %v, want %s; warnings %q", resume, err, want, p.Warnings)
+		}
+	}
+}
+
+// Kubernetes refuses a job whose last pod's name, NAME-INDEX, is no DNS label.
+func TestMapsHaveRoomForTheNumbersOfTheirPods(t *testing.T) {
+	dir, long := t.TempDir(), strings.Repeat("f", 40)
+	for name, text := range map[string]string{"f.py": "def " + long + "(n):\n    pass\n", "in": strings.Repeat("1\n", 10_001)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		chunk int
+		from  string
+		want  int // the length of the ID
+	}{
+		"10,001 chunks":                {1, "", 49},
+		"fewer":                        {2, "", 50},
+		"as many as are still missing": {2, "m1", 49},
+	} {
+		r := api.Request{Invocation: api.Invocation{Target: "f.py:" + long}, Map: "in", Chunk: tt.chunk, MapResume: tt.from, Placement: api.Placement{Image: "i", Backend: api.BackendGKE}}
+		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod := fmt.Sprintf("%s-%d", p.Spec.JobName(), p.Spec.Map.Chunks()-1)
+		if why := validation.IsDNS1123Label(pod); len(p.Spec.ID) != tt.want || why != nil {
+			t.Errorf("%s: the ID %s has %d characters, want %d; its last pod is %s: %q", name, p.Spec.ID, len(p.Spec.ID), tt.want, pod, why)
 		}
 	}
 }

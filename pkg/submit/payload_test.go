@@ -148,7 +148,7 @@ func TestTextsOfAPickledCall(t *testing.T) {
 		strings.Repeat("x", 500): {strings.Repeat("x", 125) + "…", strings.Repeat("x", 125) + "…(…)", "cpu-xxxxxxxxxxxxx"},
 	} {
 		c := api.Call{Kind: api.CallPickle, Function: function, Data: []api.Data{{Name: "d", Source: "s"}}}
-		id := newID(api.Accelerator{Name: "cpu"}, callName(c), FixedIdentity())
+		id := newID(api.Accelerator{Name: "cpu"}, callName(c), FixedIdentity(), maxID)
 		if name, text := callName(c), callText(api.Request{}, c, nil, nil); name != want.name || text != want.text || !strings.HasPrefix(id, want.id) {
 			t.Errorf("%q: got %q, %q and %q", function, name, text, id)
 		}

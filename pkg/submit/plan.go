@@ -117,7 +117,7 @@ func Plan(ctx context.Context, r api.Request, where config.Target, m Machine, id
 	}
 	p.Spec.Map = spread(r, p.inputs, nil)
 	if r.MapResume == "" { // else Resolve decides how many pods there are
-		if err := checkChunks(p.Spec.Map); err != nil {
+		if err := checkChunks(p.Spec.Map, r.JobID); err != nil {
 			return p, err
 		}
 	}

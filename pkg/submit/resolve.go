@@ -147,7 +147,7 @@ func (p Planned) resume(old *job.Job, values []int) (Planned, error) {
 	}
 	p.Spec.Map = spread(p.request, p.inputs, coarse(between(values, p.inputs.Count)))
 	p.Spec.Map.Inherited = len(values)
-	if err := checkChunks(p.Spec.Map); err != nil {
+	if err := checkChunks(p.Spec.Map, p.request.JobID); err != nil {
 		return p, &InputError{err}
 	}
 	p.Warnings = append(slices.Clip(p.Warnings), rereadWarnings(p.Spec.Map, p.inputs.Size)...)

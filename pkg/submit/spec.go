@@ -337,20 +337,21 @@ func (p *Planned) identify(r api.Request, id Identity) {
 	}
 	s.ID = r.JobID
 	if s.ID == "" {
-		s.ID = newID(s.Accelerator, s.Name, id)
-		p.Warnings = append(p.Warnings, nameWarnings(r.Name, s)...)
+		longest := longestID(mostChunks(r, s.Map))
+		s.ID = newID(s.Accelerator, s.Name, id, longest)
+		p.Warnings = append(p.Warnings, nameWarnings(r.Name, s, longest)...)
 	}
 	s.CallText = callText(r, p.call, p.payload.Arguments, s.Map)
 }
 
 // nameWarnings warns of a --name that is not whole in the job's ID.
-func nameWarnings(name string, s *api.Spec) []string {
+func nameWarnings(name string, s *api.Spec, longest int) []string {
 	kept := strings.TrimPrefix(store.WithoutTime(s.ID), s.Accelerator.Short()+"-")
 	whole := slug(name) == kept && strings.IndexFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 	if name == "" || whole {
 		return nil
 	}
-	return []string{fmt.Sprintf("--name %s: shortened to %s in the job's ID: IDs have at most %d characters: a-z, 0-9 and '-'", name, kept, maxID)}
+	return []string{fmt.Sprintf("--name %s: shortened to %s in the job's ID: IDs have at most %d characters: a-z, 0-9 and '-'", name, kept, longest)}
 }
 
 // losesOutputs reports whether the outputs go to a directory in the container that is

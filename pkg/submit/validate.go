@@ -26,7 +26,7 @@ func validate(r api.Request) error {
 		validateIdentity(r),
 		dnsName("--service-account", r.ServiceAccount),
 		dnsName("--store-credentials", r.StoreCredentials),
-		dnsName("--queue", r.Queue),
+		labelName("--queue", r.Queue),
 		dnsName("--priority-class", r.PriorityClass),
 		validateComputeClass(r.ComputeClass),
 		validateReservation(r),
@@ -98,6 +98,21 @@ func dnsName(flag, value string) error {
 	return nil
 }
 
+// labelName checks a name that is also the value of a label, which is shorter.
+func labelName(flag, value string) error {
+	if err := dnsName(flag, value); err != nil {
+		return err
+	}
+	return labelValue(flag, value)
+}
+
+func labelValue(flag, value string) error {
+	if why := validation.IsValidLabelValue(value); len(why) > 0 {
+		return fmt.Errorf("%s %q: %s", flag, value, plainly(why))
+	}
+	return nil
+}
+
 // plainly returns the first problem with a name, without the regular expression that
 // follows it.
 func plainly(why []string) string {
@@ -109,7 +124,7 @@ func validateComputeClass(name string) error {
 	if api.IsBuiltInClass(name) {
 		return nil
 	}
-	err := dnsName("--compute-class", name)
+	err := labelName("--compute-class", name)
 	if err != nil && strings.ToLower(name) != name {
 		return fmt.Errorf("%w; the classes of Autopilot are %s", err, strings.Join(api.BuiltInClasses(), ", "))
 	}
@@ -124,7 +139,8 @@ func validateReservation(r api.Request) error {
 	if err != nil {
 		return fmt.Errorf("--reservation %q: %w", r.Reservation, err)
 	}
-	return errors.Join(dnsName("--reservation", parsed.Name), dnsName("--reservation", parsed.Block), dnsName("--reservation", parsed.SubBlock))
+	const flag = "--reservation"
+	return errors.Join(labelValue(flag, parsed.Project), labelName(flag, parsed.Name), labelName(flag, parsed.Block), labelName(flag, parsed.SubBlock))
 }
 
 func validateLabels(labels map[string]string) error {

@@ -198,5 +198,5 @@ func (p Planned) WarmID(id Identity) string {
 	if id.Hex == "" {
 		id.Hex = p.Spec.ID[max(0, len(p.Spec.ID)-hexDigits):]
 	}
-	return newID(p.Spec.Accelerator, api.WarmName, id)
+	return newID(p.Spec.Accelerator, api.WarmName, id, maxID)
 }

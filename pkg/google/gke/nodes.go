@@ -35,7 +35,7 @@ func Shape(p *container.NodePool) (api.Accelerator, bool) {
 			continue
 		}
 		switch {
-		case topology == "" && a.Hosts == 1, topology == a.Topology && a.Hosts > 1:
+		case a.Hosts == 1 && topology == "", topology == a.Topology:
 			return withSpot(a, spot), true
 		case topology != "" && a.Hosts > 1: // a large box, which is not listed
 			if box, err := accelerator.Parse(a.Name+"-"+topology, accelerator.Options{Spot: spot, Backend: api.BackendLWS}); err == nil && box.MachineType == a.MachineType {

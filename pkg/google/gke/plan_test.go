@@ -140,6 +140,22 @@ func TestShape(t *testing.T) {
 	}
 }
 
+// Other tools give pools of a single host its topology, too.
+func TestShapeOfASingleHostWithItsTopology(t *testing.T) {
+	for _, want := range shapes(t) {
+		if want.Kind != api.TPU || want.Hosts > 1 {
+			continue
+		}
+		p := plan(t, want, usual(want)).Pool
+		for _, kind := range []string{"", "COMPACT"} {
+			p.PlacementPolicy = &container.PlacementPolicy{Type: kind, TpuTopology: want.Topology}
+			if got, ok := gke.Shape(p); !ok || encode(t, got) != encode(t, want) {
+				t.Errorf("%s with the topology %s: got %+v, %v", want.MachineType, want.Topology, got, ok)
+			}
+		}
+	}
+}
+
 // Pools that others have made may have other machines, or nothing that is known.
 func TestShapeOfOtherPools(t *testing.T) {
 	gpu := func(machine, label string, count int64) *container.NodePool {

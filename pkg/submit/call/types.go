@@ -1,10 +1,13 @@
 package call
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,7 +18,8 @@ type Declared map[string][]string
 // Fit returns a copy of the arguments as the parameters' types want them: for a str, the text that
 // was typed becomes a string, even if it is a number in JSON. JSON strings and the content of files
 // stay as they are. A value that fits none of its parameter's types is an error; null, which Python
-// programs pass for almost anything, always fits. words are the values of --arg.
+// programs pass for almost anything, always fits. So is a number that no float of Python holds. words are
+// the values of --arg.
 func (d Declared) Fit(kwargs map[string]json.RawMessage, words []string) (map[string]json.RawMessage, error) {
 	fitting := maps.Clone(kwargs)
 	for _, word := range words {
@@ -31,8 +35,28 @@ func (d Declared) Fit(kwargs map[string]json.RawMessage, words []string) (map[st
 				return nil, err
 			}
 		}
+		if number := tooLarge(fitting[name]); number != "" {
+			return nil, fmt.Errorf(`--arg %s: Python would read the number %s as infinity, because it is too large for a float; for a text, put it in double quotes, as in '"%[2]s"'`, name, number)
+		}
 	}
 	return fitting, nil
+}
+
+// tooLarge returns the first number of a JSON text that Python reads as infinity, "" if there is none. Whole
+// numbers have any size there.
+func tooLarge(value json.RawMessage) string {
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber()
+	for {
+		token, err := decoder.Token()
+		if err != nil { // the end
+			return ""
+		}
+		number, _ := token.(json.Number)
+		if _, err := number.Float64(); strings.ContainsAny(number.String(), ".eE") && errors.Is(err, strconv.ErrRange) {
+			return number.String()
+		}
+	}
 }
 
 // CheckInputs returns a LineError for the first value of a map's inputs that fits none of the types

@@ -11,26 +11,30 @@ import (
 func TestFit(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "x.json"), "1.10")
+	write(t, filepath.Join(dir, "large.json"), "{\"a\": [1, -1e400]}")
+	const infinity = "--arg a: Python would read the number 1e400 as infinity, because it is too large for a float; for a text, put it in double quotes, as in '\"1e400\"'"
+	large := strings.Repeat("9", 400)
 	tests := map[string]struct {
 		types []string
 		fits  map[string]string // what is typed, and the value in JSON
 		wrong map[string]string // what is typed, and what the error says
 	}{
 		"str": {[]string{"str"}, map[string]string{"1.10": `"1.10"`, "true": `"true"`, " [1, 2]": `" [1, 2]"`, `"1.10"`: `"1.10"`,
-			"null": "null", "@x.json": "1.10", "x": `"x"`}, nil},
-		"int": {[]string{"int"}, map[string]string{"3": "3", "-3": "-3", "null": "null"},
+			"null": "null", "@x.json": "1.10", "x": `"x"`, "7e99999": `"7e99999"`}, map[string]string{"@large.json": "number -1e400 as infinity"}},
+		"int": {[]string{"int"}, map[string]string{"3": "3", "-3": "-3", "null": "null", large: large},
 			map[string]string{"two": "--arg a=two: a is declared as int: write a value such as --arg a=3", "2.5": "a=3", "3.0": "write --arg a=3",
 				"1_000": "write --arg a=1000", "true": "a=3", `"3"`: "a=3", "[1]": "a=3", "1e3": "a=3", "@x.json": "a=3"}},
 		"float": {[]string{"float"}, map[string]string{"3": "3", "1e-3": "1e-3", "@x.json": "1.10"},
-			map[string]string{".1": "write --arg a=0.1", "1_000.5": "write --arg a=1000.5", "x": "a=0.1", "false": "a=0.1", "inf": "JSON has no such number", "-nan": "JSON has no such number"}},
+			map[string]string{".1": "write --arg a=0.1", "1_000.5": "write --arg a=1000.5", "x": "a=0.1", "false": "a=0.1", "1e400": infinity, "inf": "JSON has no such number", "-nan": "JSON has no such number"}},
 		"bool": {[]string{"bool"}, map[string]string{"true": "true", "false": "false"},
 			map[string]string{"False": `--arg a=False: a is declared as bool: write --arg a=false`, "no": "a=false", "FALSE": "a=false",
 				"yes": "a=true", "1": "a=true", "0": "a=false", "maybe": "a=true"}},
-		"list":         {[]string{"list"}, map[string]string{"[1,2]": "[1,2]"}, map[string]string{"1,2": "write a value such as --arg a='[1, 2]'", "{}": "list"}},
-		"dict":         {[]string{"dict"}, map[string]string{"{}": "{}"}, map[string]string{"a:1": `--arg a='{"a": 1}'`}},
-		"int or None":  {[]string{"int", "None"}, map[string]string{"3": "3", "null": "null"}, map[string]string{"None": "is declared as int | None: write --arg a=null", "x": "a=3"}},
-		"int or str":   {[]string{"int", "str"}, map[string]string{"3": "3", "x": `"x"`, "2.5": `"2.5"`}, nil},
-		"not declared": {nil, map[string]string{"3": "3", "False": `"False"`}, nil},
+		"list":        {[]string{"list"}, map[string]string{"[1,2]": "[1,2]"}, map[string]string{"1,2": "write a value such as --arg a='[1, 2]'", "{}": "list"}},
+		"dict":        {[]string{"dict"}, map[string]string{"{}": "{}"}, map[string]string{"a:1": `--arg a='{"a": 1}'`}},
+		"int or None": {[]string{"int", "None"}, map[string]string{"3": "3", "null": "null"}, map[string]string{"None": "is declared as int | None: write --arg a=null", "x": "a=3"}},
+		"int or str":  {[]string{"int", "str"}, map[string]string{"3": "3", "x": `"x"`, "2.5": `"2.5"`}, nil},
+		"not declared": {nil, map[string]string{"3": "3", "False": `"False"`, "1e308": "1e308", "1e-400": "1e-400", large: large, `"1e400"`: `"1e400"`},
+			map[string]string{"1e400": infinity, `{"a":[1,-1E+999]}`: "number -1E+999 as infinity", large + ".0": "as infinity", "@large.json": "number -1e400"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,11 +45,12 @@ type Layout struct {
 // FindProject chooses the package root. If none is given, it is the nearest directory at or above
 // the package base that has a project marker, but not the home directory or a system
 // directory unless the search begins there. Without a marker it is the package base itself.
-// A home or system directory that the user did not name is an error.
+// A home or system directory that the user did not name is an error, and so is a directory
+// without a marker above a project that is itself a package.
 func FindProject(opts ProjectOptions) (Layout, error) {
 	base := packageBase(opts.EntryDir, opts.Home)
 	root, err := findRoot(base, opts)
-	if err != nil && opts.OrNothing && opts.PackageRoot == "" {
+	if err != nil && opts.OrNothing && opts.PackageRoot == "" && shared(root, opts.Home) != "" {
 		return Layout{SourceTree: api.SourceTree{Root: root, PackageBase: root}, Nothing: true, Warnings: []string{fmt.Sprintf(
 			"nothing but the payload is sent: the working directory is %s, %s", root, shared(root, opts.Home))}}, nil
 	}
@@ -70,7 +72,7 @@ func findRoot(base string, opts ProjectOptions) (string, error) {
 		return givenRoot(opts)
 	}
 	root := nearestProject(base, opts.Home)
-	return root, checkShared(root, opts.Home)
+	return root, cmp.Or(checkAbove(root, opts.EntryDir), checkShared(root, opts.Home))
 }
 
 // packageBase goes up while the directory is a Python package, so that the

@@ -1,6 +1,7 @@
 package pack_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,22 @@ func TestFind(t *testing.T) {
 		"a marker inside a package does not cut it": {
 			files: []string{"home/p/a/__init__.py", "home/p/a/b/__init__.py", "home/p/a/b/setup.py"},
 			entry: "home/p/a/b", want: layout{root: "home/p", base: "home/p"},
+		},
+		"a package of a marked directory that is a project itself": {
+			files: []string{"home/p/requirements.txt", "home/p/a/__init__.py", "home/p/a/pyproject.toml"},
+			entry: "home/p/a", want: layout{root: "home/p", base: "home/p"},
+		},
+		"the same where it says what is packaged": {
+			files: []string{"home/p/.kineticignore", "home/p/a/__init__.py", "home/p/a/.git/"},
+			entry: "home/p/a", want: layout{root: "home/p", base: "home/p"},
+		},
+		"a project that is a package, given": {
+			files: []string{"home/p/a/__init__.py", "home/p/a/.git/"},
+			entry: "home/p/a", given: "@/home/p/a", want: layout{root: "home/p/a", base: "home/p/a"},
+		},
+		"what is above a project that is a package, given": {
+			files: []string{"home/p/a/__init__.py", "home/p/a/.git/"},
+			entry: "home/p/a", given: "@/home/p", want: layout{root: "home/p", base: "home/p"},
 		},
 		"home is not adopted": {
 			files: []string{"home/.git/", "pyproject.toml"},
@@ -177,6 +194,33 @@ func TestFindRefusesWhatHoldsMoreThanAProject(t *testing.T) {
 			want := "the package root would be " + entry + ", " + test.what + ", and everything in it would be uploaded"
 			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "add --package-root "+entry) {
 				t.Errorf("error %v, want %q and what to do", err, want)
+			}
+		})
+	}
+}
+
+// A script in a project with an __init__.py must not upload the projects beside it.
+func TestFindRefusesWhatIsAboveAProject(t *testing.T) {
+	for name, test := range map[string]struct {
+		files                []string
+		entry, root, project string
+	}{
+		"a repository":     {[]string{"home/code/a/__init__.py", "home/code/a/.git/"}, "home/code/a", "home/code", "home/code/a"},
+		"a project":        {[]string{"home/code/a/__init__.py", "home/code/a/pyproject.toml"}, "home/code/a", "home/code", "home/code/a"},
+		"below its top":    {[]string{"home/code/a/__init__.py", "home/code/a/.git/", "home/code/a/b/__init__.py"}, "home/code/a/b", "home/code", "home/code/a"},
+		"directly in home": {[]string{"home/a/__init__.py", "home/a/.git/"}, "home/a", "home", "home/a"},
+		"a worktree":       {[]string{"code/b/__init__.py", "code/b/.git"}, "code/b", "code", "code/b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeFiles(t, dir, "home/")
+			writeFiles(t, dir, test.files...)
+			path := func(rel string) string { return filepath.Join(dir, rel) }
+			_, err := pack.FindProject(pack.ProjectOptions{EntryDir: path(test.entry), Cwd: dir, Home: path("home")})
+			want := fmt.Sprintf("the package root would be %[1]s, above the project %[2]s, which is a Python package, and everything in it would be uploaded: "+
+				"to package only the project, add --package-root %[2]s or delete %[2]s/__init__.py; to package all of %[1]s, add --package-root %[1]s", path(test.root), path(test.project))
+			if err == nil || err.Error() != want {
+				t.Errorf("error %v, want %s", err, want)
 			}
 		})
 	}

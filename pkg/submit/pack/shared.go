@@ -53,6 +53,22 @@ func checkShared(root, home string) error {
 		root, what, root, quoted(root))
 }
 
+// checkAbove refuses a root without a marker above a project that is itself a Python package:
+// it would hold the projects beside that one.
+func checkAbove(root, entry string) error {
+	if isMarked(root) {
+		return nil
+	}
+	for dir := filepath.Clean(entry); dir != root && !isTop(dir); dir = filepath.Dir(dir) {
+		if hasAny(dir, []string{".git", "pyproject.toml"}) {
+			return fmt.Errorf("the package root would be %s, above the project %s, which is a Python package, and everything in it would be uploaded: "+
+				"to package only the project, add --package-root %s or delete %s; to package all of %s, add --package-root %s",
+				root, dir, quoted(dir), filepath.Join(dir, "__init__.py"), root, quoted(root))
+		}
+	}
+	return nil
+}
+
 func isMarked(dir string) bool { return isProject(dir) || exists(filepath.Join(dir, IgnoreFile)) }
 
 func hasAny(dir string, names []string) bool {

@@ -157,7 +157,7 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 			return broken("the pod's label "+key, was.Labels[key], is.Labels[key])
 		}
 	}
-	if err := verifyCapacity(is.Spec); err != nil {
+	if err := verifyCapacity(was.Spec, is.Spec); err != nil {
 		return err
 	}
 	if err := verifyNodePool(was.Spec, is.Spec); err != nil {
@@ -168,10 +168,10 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 
 // verifyCapacity checks what chooses the nodes. With a ComputeClass, GKE creates nodes by
 // the class's rules alone, and a pod that also selects other nodes would wait forever.
-func verifyCapacity(is corev1.PodSpec) error {
+func verifyCapacity(was, is corev1.PodSpec) error {
 	class := is.NodeSelector[api.NodeLabelComputeClass]
 	if class == "" || api.IsBuiltInClass(class) {
-		return nil
+		return verifyPlacement(was, is)
 	}
 	for _, key := range []string{api.NodeLabelTPU, api.NodeLabelTopology, api.NodeLabelGPU, api.NodeLabelChips} {
 		if value, both := is.NodeSelector[key]; both {
@@ -179,6 +179,35 @@ func verifyCapacity(is corev1.PodSpec) error {
 		}
 	}
 	return nil
+}
+
+// verifyPlacement checks that the pod still tolerates what it did, and selects the nodes that
+// it did: a patch that replaces the list or the map drops entries silently. A patch that
+// takes a selector away and adds none, or gives it another value, does so on purpose.
+func verifyPlacement(was, is corev1.PodSpec) error {
+	for _, t := range was.Tolerations {
+		if !slices.ContainsFunc(is.Tolerations, func(o corev1.Toleration) bool { return reflect.DeepEqual(o, t) }) {
+			return fmt.Errorf("it removes the toleration of the taint %s, without which the pods can't have their nodes: add to the list (/tolerations/-) instead of replacing it", t.Key)
+		}
+	}
+	for _, key := range missing(was.NodeSelector, is.NodeSelector) {
+		if added := missing(is.NodeSelector, was.NodeSelector); added != nil {
+			return fmt.Errorf("it removes the selector %s=%s of the pods, and adds %s: add to the map (%s) instead of replacing it; to have other nodes, remove the selector and add to affinity/nodeAffinity",
+				key, was.NodeSelector[key], added[0], pointer("/nodeSelector", added[0]))
+		}
+	}
+	return nil
+}
+
+// missing returns the keys of all that some lacks, in order.
+func missing(all, some map[string]string) []string {
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if _, has := some[key]; !has {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // verifyNodePool checks that the rules made by nodePool are still there: a patch that

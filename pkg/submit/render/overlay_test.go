@@ -91,6 +91,13 @@ func TestOverlayIsAppliedLast(t *testing.T) {
 			},
 			"  name: x\n  namespace: default",
 		},
+		"a resource that names the namespace of the job": {
+			map[string]string{
+				"kustomization.yaml": component + "resources: [x.yaml]\n",
+				"x.yaml":             "apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: default}\n",
+			},
+			"  name: x\n  namespace: default",
+		},
 		"a generated ConfigMap": {
 			map[string]string{
 				"kustomization.yaml": component + "configMapGenerator:\n- name: extra\n  files: [renamed.txt=data.txt]\n  envs: [e.env]\n  literals: [a=b]\n",
@@ -177,6 +184,11 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 			patches(patchJob("op: replace, path: /spec/backoffLimit, value: many")),
 			[]string{"that is invalid: json: cannot unmarshal"},
 		},
+		"an object of another namespace": {
+			map[string]string{"kustomization.yaml": component + "resources: [more]\n", "more/kustomization.yaml": "resources: [x.yaml]\n",
+				"more/x.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: y, namespace: other}\n"},
+			[]string{"more/x.yaml: Secret y has the namespace other, but objects of an overlay are in the namespace of the job, default: remove metadata.namespace, or use -n other"},
+		},
 		"the job in another namespace":  {patches(patchJob("op: replace, path: /metadata/namespace, value: mine")), []string{"or it changes nothing"}},
 		"the job renamed":               {patches(patchJob("op: replace, path: /metadata/name, value: mine")), []string{"it removes or renames the job kinetic-test-"}},
 		"everything renamed":            {map[string]string{"kustomization.yaml": component + "namePrefix: x-\n"}, []string{"it removes or renames the job kinetic-test-"}},
@@ -219,8 +231,12 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 				set("op: add, path: "+template+"leaderTemplate/spec/containers/0/envFrom, value: [{configMapRef: {name: extra}}]")},
 			"              name: extra-4h2mbtbbt6\n",
 		},
-		"labels of the pods":               {map[string]string{"kustomization.yaml": component + "labels: [{pairs: {team: vision}, includeTemplates: true}]\n"}, "          team: vision\n"},
-		"a strategic merge":                {map[string]string{"kustomization.yaml": component + "patches: [{path: sub/p.yaml}]\n", "sub/p.yaml": "apiVersion: leaderworkerset.x-k8s.io/v1\n" + merge}, lost},
+		"labels of the pods": {map[string]string{"kustomization.yaml": component + "labels: [{pairs: {team: vision}, includeTemplates: true}]\n"}, "          team: vision\n"},
+		"a strategic merge":  {map[string]string{"kustomization.yaml": component + "patches: [{path: sub/p.yaml}]\n", "sub/p.yaml": "apiVersion: leaderworkerset.x-k8s.io/v1\n" + merge}, lost},
+		"a strategic merge of a second object": {map[string]string{"kustomization.yaml": component + "patches: [{path: p.yaml}]\n",
+			"p.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: any}\n---\napiVersion: leaderworkerset.x-k8s.io/v1\n" + merge}, lost},
+		"a strategic merge in a list": {map[string]string{"kustomization.yaml": component + "patches: [{path: p.yaml}]\n",
+			"p.yaml": "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: any}}\n"}, lost},
 		"a strategic merge by its target":  {patches("- target: {kind: Leader.*}\n  patch: |-\n    kind: any\n    metadata: {name: any}\n"), lost},
 		"a strategic merge of everything":  {patches("- target: {labelSelector: job-id}\n  patch: |-\n    kind: any\n    metadata: {name: any}\n"), lost},
 		"a field that pods do not have":    {patches(set("op: add, path: " + template + "workerTemplate/spec/hostNetwrok, value: true")), `unknown field "spec.hostNetwrok"`},
@@ -274,6 +290,54 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 			_, _, err := render(family[c.spec], o, findTestRunner, false)
 			if c.want != nil {
 				wantError(t, err, c.want...)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A patch that replaces a list or a map drops what it doesn't repeat, and the job would wait
+// forever, or run on any GPU.
+func TestOverlayKeepsTolerationsAndSelectors(t *testing.T) {
+	add := func(kind, path, value string) map[string]string {
+		return patches("- target: {kind: " + kind + "}\n  patch: |-\n    - {op: add, path: " + path + ", value: " + value + "}\n")
+	}
+	const pod, workers = "/spec/template/spec", "/spec/leaderWorkerTemplate/workerTemplate/spec"
+	const spot, topology = "/nodeSelector/cloud.google.com~1gke-spot", "/nodeSelector/cloud.google.com~1gke-tpu-topology"
+	const team, list = "{key: team, operator: Exists}", "[{key: team, operator: Exists}]"
+	merge := func(spec string) map[string]string {
+		return patches("- target: {kind: Job}\n  patch: |-\n    kind: Job\n    metadata: {name: any}\n    spec: {template: {spec: {" + spec + "}}}\n")
+	}
+	class := func(name string) map[string]string {
+		return patches(patchJob("op: add, path: "+pod+"/nodeSelector, value: {cloud.google.com/compute-class: "+name+"}"), patchJob("op: add, path: "+pod+"/tolerations, value: "+list))
+	}
+	for name, c := range map[string]struct {
+		spec  string
+		files map[string]string
+		want  string // empty where it is taken
+	}{
+		"tolerations in the place of ours":     {"l4-spot", add("Job", pod+"/tolerations", list), "it removes the toleration of the taint nvidia.com/gpu, without which the pods can't have their nodes: add to the list (/tolerations/-) instead of replacing it"},
+		"the same by a strategic merge":        {"l4-spot", merge("tolerations: " + list), "the toleration of the taint nvidia.com/gpu"},
+		"one of them removed":                  {"l4-spot", patches(patchJob("op: remove, path: " + pod + "/tolerations/1")), "the toleration of the taint cloud.google.com/gke-spot"},
+		"those of the workers":                 {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+"/tolerations", list), "the toleration of the taint google.com/tpu"},
+		"a toleration besides":                 {"l4-spot", add("Job", pod+"/tolerations/-", team), ""},
+		"the first of a job without":           {"cpu", add("Job", pod+"/tolerations", list), ""},
+		"a selector in the place of ours":      {"l4", add("Job", pod+"/nodeSelector", "{example.com/team: a}"), "it removes the selector cloud.google.com/gke-accelerator=nvidia-l4 of the pods, and adds example.com/team: add to the map (/nodeSelector/example.com~1team) instead of replacing it"},
+		"that of the workers":                  {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+"/nodeSelector", "{team: a}"), "it removes the selector cloud.google.com/gke-accelerator-count=4 of the pods, and adds team"},
+		"one of Autopilot's classes":           {"cpu-spot", patches(patchJob("op: add, path: " + pod + "/nodeSelector, value: {cloud.google.com/compute-class: Balanced}")), "it removes the selector cloud.google.com/gke-spot=true of the pods, and adds cloud.google.com/compute-class"},
+		"a selector besides":                   {"l4", add("Job", pod+"/nodeSelector/team", "a"), ""},
+		"the same by strategic merge, besides": {"l4", merge("nodeSelector: {team: a}"), ""},
+		"the first of a job without selector":  {"cpu", add("Job", pod+"/nodeSelector", "{team: a}"), ""},
+		"spot nodes or others":                 {"l4-spot", patches(patchJob("op: remove, path: " + pod + spot)), ""},
+		"another topology":                     {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+topology, "2x8"), ""},
+		"a ComputeClass instead":               {"l4-spot", class("mine"), ""},
+		"a ComputeClass, other tolerations":    {"v6e-8-class", add("Job", pod+"/tolerations", list), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := render(family[c.spec], mustOverlay(t, c.files), findTestRunner, false)
+			if c.want != "" {
+				wantError(t, err, c.want)
 			} else if err != nil {
 				t.Error(err)
 			}

@@ -61,10 +61,8 @@ func render(s api.Spec, o Overlay, find func(api.Spec) program, written bool) (R
 	if err := check(s); err != nil {
 		return Rendered{}, nil, err
 	}
-	if s.Backend.IsLeaderWorkerSet() {
-		if err := o.refuseMerges(); err != nil {
-			return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
-		}
+	if err := o.refuse(s); err != nil {
+		return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
 	}
 	if o.empty() && !written {
 		r, err := buildAlone(s, find)
