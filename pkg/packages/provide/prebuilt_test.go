@@ -70,6 +70,18 @@ func TestPrebuilt(t *testing.T) {
 	}
 }
 
+// TestUnpinnedWithTwoLogins: a pod that resolves has one login for a host.
+func TestUnpinnedWithTwoLogins(t *testing.T) {
+	w := newWorld(t)
+	index := func(user string) string {
+		return strings.Replace(w.index.URL, "://", "://"+user+":secret@", 1) + "/" + user + "/simple\n"
+	}
+	done := w.mustProvide(w.plan("six\n--index-url " + index("one") + "--extra-index-url " + index("two")))
+	if len(done.Warnings) != 1 || !strings.HasPrefix(done.Warnings[0], "127.0.0.1 has several logins") {
+		t.Errorf("warnings %q", done.Warnings)
+	}
+}
+
 // TestUnpinned: without a resolver here the pod resolves, and later jobs get what it chose.
 func TestUnpinned(t *testing.T) {
 	w := newWorld(t)
