@@ -15,6 +15,7 @@ import (
 type uvLock struct {
 	Version        int
 	RequiresPython string      `toml:"requires-python"`
+	Environments   []string    `toml:"supported-markers"` // those of [tool.uv], which alone were resolved
 	Packages       []uvPackage `toml:"package"`
 	Manifest       struct {
 		Overrides []uvDependency // which replace what projects require of these packages
@@ -110,6 +111,9 @@ func (f uvLock) read(project string, o LockOptions) (Lock, error) {
 		return Lock{}, fmt.Errorf("its version is %d: only 1 can be read", f.Version)
 	}
 	if err := o.CheckPython(f.RequiresPython); err != nil {
+		return Lock{}, err
+	}
+	if err := o.checkEnvironment(f.Environments); err != nil {
 		return Lock{}, err
 	}
 	root, err := f.project(project)

@@ -35,6 +35,27 @@ func TestFilesOfUV(t *testing.T) {
 	}
 }
 
+// TestEnvironmentsOfUV: a lock for other systems alone lacks packages, so it is refused.
+func TestEnvironmentsOfUV(t *testing.T) {
+	t.Parallel()
+	for environments, want := range map[string]string{
+		"": "", "[]": "", "[\"sys_platform == 'linux'\"]": "", "[\"sys_platform == 'darwin'\", \"sys_platform == 'linux' and platform_machine == 'x86_64'\"]": "",
+		"[\"sys_platform == 'darwin'\"]": "uv.lock: it is not for " + lockOptions().Target.String() + ": its environments are sys_platform == 'darwin'",
+		"[\"nonsense\"]":                 "nonsense",
+	} {
+		text := "version = 1\n"
+		if environments != "" {
+			text += "supported-markers = " + environments + "\n"
+		}
+		o := lockOptions()
+		o.Name = "uv.lock"
+		_, err := ReadUV([]byte(text+"[[package]]\nname = 'app'\nsource = { virtual = '.' }\n"), "app", o)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", environments, err, want)
+		}
+	}
+}
+
 // TestLinksOfUV: uv writes no hashes of files in a directory of links, which may be anywhere.
 func TestLinksOfUV(t *testing.T) {
 	t.Parallel()
