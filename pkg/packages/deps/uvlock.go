@@ -89,7 +89,7 @@ func ReadUV(text []byte, project string, o LockOptions) (Lock, error) {
 	return l.sorted(), nil
 }
 
-// Unhashed returns the paths of the wheels that a uv.lock names without their hashes: those in directories of
+// Unhashed returns the paths of the wheels and source archives that a uv.lock names without their hashes: those in directories of
 // links.
 func Unhashed(text []byte, o LockOptions) (paths []string, err error) {
 	var f uvLock
@@ -97,9 +97,13 @@ func Unhashed(text []byte, o LockOptions) (paths []string, err error) {
 		return nil, err
 	}
 	for _, p := range f.Packages {
-		for _, w := range p.Source.located(p.Wheels) {
-			if w.linked && w.sha256() == "" {
-				paths = append(paths, o.path(w))
+		files := slices.Clone(p.Wheels)
+		if p.Sdist != nil {
+			files = append(files, *p.Sdist)
+		}
+		for _, f := range p.Source.located(files) {
+			if f.linked && f.sha256() == "" {
+				paths = append(paths, o.path(f))
 			}
 		}
 	}

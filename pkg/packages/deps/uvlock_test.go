@@ -101,6 +101,9 @@ func TestLinksOfUV(t *testing.T) {
 			t.Errorf("%s: the wheels without hashes are %q, %v", name, found, err)
 		}
 	}
+	if found, err := Unhashed(text("links", "sdist = { path = 'x-1.tar.gz' }"), o); err != nil || !slices.Equal(found, []string{filepath.Join(dir, "app/links/x-1.tar.gz")}) {
+		t.Errorf("a source archive: %q, %v", found, err)
+	}
 	if found, err := Unhashed(text("links", "wheels = [{ path = 'x-1-py3-none-any.whl', hash = 'sha256:"+strings.Repeat("a", 64)+"' }]"), o); err != nil || len(found) > 0 {
 		t.Errorf("with a hash: %q, %v", found, err)
 	}
