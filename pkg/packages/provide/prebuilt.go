@@ -287,6 +287,9 @@ func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.F
 		return done, err
 	}
 	d.Options = append(variables, d.Options...)
+	if plan.Settings.RefreshDeps {
+		d.Refresh = id
+	}
 	if err := d.checkSigned(); err != nil {
 		return done, err
 	}

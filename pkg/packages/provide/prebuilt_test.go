@@ -124,8 +124,9 @@ func TestUnpinned(t *testing.T) {
 		t.Errorf("after the pod has chosen again: %+v", again)
 	}
 	refreshed := w.plan(text, func(in *decide.Input) { in.RefreshDeps = true })
-	if fifth := w.mustProvide(refreshed); fifth.SHA256 != first.SHA256 {
-		t.Errorf("with --refresh-deps: %+v", w.document(fifth.SHA256))
+	// A warm host remembers what a document was resolved to, so this is another one.
+	if d = w.document(w.mustProvide(refreshed).SHA256); d.Refresh != "job-1" || !slices.Equal(d.Requirements, []string{"six>=1"}) || len(d.Wheels) != 0 {
+		t.Errorf("with --refresh-deps: %+v", d)
 	}
 	w.must(w.store.Delete(context.Background(), store.Environment("job-1")))
 	data = []byte("a newer wheel")
