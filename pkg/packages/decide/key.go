@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,7 +68,7 @@ func (p *Plan) key() (string, error) {
 	if !p.Wanted.Kind.IsLock() && len(p.steering) > 0 {
 		wish = append(wish, p.steering)
 	}
-	linked, err := p.linkedWheels()
+	linked, err := p.linkedFiles()
 	if err != nil {
 		return "", err
 	}
@@ -84,8 +82,8 @@ func (p *Plan) key() (string, error) {
 	return digest(text), nil
 }
 
-// linkedWheels returns the hashes of the wheels of a uv.lock that has none of them.
-func (p *Plan) linkedWheels() (sums []string, err error) {
+// linkedFiles returns the hashes of the files of a uv.lock that has none of them.
+func (p *Plan) linkedFiles() (sums []string, err error) {
 	if p.Wanted.Kind != deps.UVLock || !bytes.Contains(p.Wanted.Lock, []byte("path = ")) {
 		return nil, nil
 	}
@@ -94,12 +92,12 @@ func (p *Plan) linkedWheels() (sums []string, err error) {
 		return nil, err
 	}
 	for _, path := range paths {
-		sum, err := fileSum(path)
+		sum, err := deps.FileSum(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it may be for another target
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading a wheel of %s for the name of the image: %w", p.Wanted.Source, err)
+			return nil, fmt.Errorf("reading a file of %s for the name of the image: %w", p.Wanted.Source, err)
 		}
 		sums = append(sums, sum)
 	}
@@ -121,7 +119,7 @@ func (p *Plan) options() ([]string, error) {
 		name, value, _ := strings.Cut(deps.WithoutUsers(o), " ")
 		if path := strings.TrimPrefix(value, "file://"); name == "--find-links" && filepath.IsAbs(path) {
 			if !p.Wanted.Kind.IsLock() { // a lock has hashes
-				sum, err := linksSum(path)
+				sum, err := deps.LinksSum(path)
 				if err != nil {
 					return nil, fmt.Errorf("reading %s for the name of the image: %w", o, err)
 				}
@@ -137,44 +135,6 @@ func (p *Plan) options() ([]string, error) {
 	return options, nil
 }
 
-// linked are the ends of the names of files that --find-links finds.
-func linked() []string { return []string{".whl", ".tar.gz", ".zip", ".html"} }
-
-// linksSum returns a hash of what --find-links finds in a directory: the names and contents of the
-// files directly in it. It may also be a page. If there is no such directory, a resolver tells.
-func linksSum(path string) (string, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
-	case err != nil:
-		return "", err
-	case !info.IsDir():
-		return fileSum(path)
-	}
-	entries, err := os.ReadDir(path) // sorted by name
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, e := range entries {
-		if !slices.ContainsFunc(linked(), func(end string) bool { return strings.HasSuffix(e.Name(), end) }) {
-			continue
-		}
-		file := filepath.Join(path, e.Name())
-		info, err := os.Stat(file) // of what a symbolic link names
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		sum, err := fileSum(file)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(h, "%q %s\n", e.Name(), sum)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
 // lines returns requirements as keys have them: sorted, with the content of files instead of their
 // places.
 func lines(all []deps.Line) ([]string, error) {
@@ -182,7 +142,7 @@ func lines(all []deps.Line) ([]string, error) {
 	for _, l := range all {
 		parts := append([]string{deps.WithoutUsers(l.Text)}, sorted(l.Hashes)...)
 		if l.Path != "" {
-			sum, err := fileSum(l.Path)
+			sum, err := deps.FileSum(l.Path)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %q: %w", l.Place(), l.Text, err)
 			}
@@ -207,19 +167,6 @@ func withoutPlace(l deps.Line) string {
 		name = ""
 	}
 	return strings.TrimSpace(name + " " + file + strings.ReplaceAll(after, " ", ""))
-}
-
-func fileSum(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // tagDigits is how many digits of a key are in a name.

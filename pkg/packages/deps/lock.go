@@ -11,7 +11,10 @@ import (
 
 // lockFile is what is read of pylock.toml (PEP 751).
 type lockFile struct {
-	Packages []struct{ Name, Version string }
+	Packages []struct {
+		Name, Version string
+		Directory     *struct{ Path, Subdirectory string }
+	}
 }
 
 // lock reads a lock file. For uv.lock, the requirements are those of its project.
@@ -25,7 +28,7 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 				return err
 			}
 		}
-		return r.members(filepath.Dir(path))
+		return r.members()
 	}
 	var f lockFile
 	if err := Decode(r.wanted.Lock, r.shown, &f); err != nil {
@@ -37,13 +40,16 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 			l.Text += "==" + p.Version
 		}
 		r.wanted.Requirements = append(r.wanted.Requirements, l)
+		if p.Directory != nil {
+			r.member(p.Name, filepath.FromSlash(p.Directory.Path), filepath.FromSlash(p.Directory.Subdirectory))
+		}
 	}
 	return nil
 }
 
 // members adds the directories of the projects that the one in uv.lock needs, such as those of its workspace,
-// and warns of those that don't travel with the job. dir is that of the lock.
-func (r *reader) members(dir string) error {
+// and warns of those that don't travel with the job.
+func (r *reader) members() error {
 	if !bytes.Contains(r.wanted.Lock, []byte("editable = ")) && !bytes.Contains(r.wanted.Lock, []byte("directory = ")) {
 		return nil
 	}
@@ -53,22 +59,26 @@ func (r *reader) members(dir string) error {
 	}
 	needed := f.needed(r.wanted)
 	for _, p := range f.Packages {
-		member := filepath.FromSlash(p.Source.Editable + p.Source.Directory)
-		if member == "" || !needed[p.Name] {
-			continue
-		}
-		if !filepath.IsAbs(member) {
-			member = filepath.Join(dir, member)
-		}
-		if slices.Contains(r.wanted.LocalDirs, member) {
-			continue
-		}
-		r.wanted.LocalDirs = append(r.wanted.LocalDirs, member)
-		if !Contains(r.Root, member) {
-			r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: the project %s in %s is outside the package root %s, so its code does not travel with the job: choose another with --package-root", r.shown, p.Name, member, r.Root))
+		if path := filepath.FromSlash(p.Source.Editable + p.Source.Directory); path != "" && needed[p.Name] {
+			r.member(p.Name, path, "")
 		}
 	}
 	return nil
+}
+
+// member adds the directory of a project in a lock. It is relative to the lock's.
+func (r *reader) member(name, dir, below string) {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(r.wanted.Dir, dir)
+	}
+	dir = filepath.Join(dir, below)
+	if slices.Contains(r.wanted.LocalDirs, dir) {
+		return
+	}
+	r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
+	if !Contains(r.Root, dir) {
+		r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: the project %s in %s is outside the package root %s, so its code does not travel with the job: choose another with --package-root", r.shown, name, dir, r.Root))
+	}
 }
 
 // needed returns the names of what a project needs, and its own, whatever markers say.

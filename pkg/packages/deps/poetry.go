@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -200,32 +202,63 @@ func pythonMarker(versions string) (string, error) {
 	for _, conditions := range ranges {
 		var each []string
 		for _, c := range conditions {
-			version := strings.TrimLeft(c, "~=!<>")
-			each = append(each, fmt.Sprintf("python_full_version %s %q", strings.TrimSuffix(c, version), version))
+			operator, version, isMinor := pythonCondition(c)
+			name := "python_full_version"
+			if isMinor {
+				name = "python_version"
+			}
+			each = append(each, fmt.Sprintf("%s %s %q", name, operator, version))
 		}
 		if len(each) == 0 {
-			each = []string{`python_full_version >= "0"`}
+			each = []string{`python_version >= "0"`}
 		}
 		all = append(all, strings.Join(each, " and "))
 	}
 	return "(" + strings.Join(all, " or ") + ")", nil
 }
 
+// pythonCondition splits a condition on Python. One of at most two numbers, such as <=3.10, is about minor versions, as
+// Poetry reads it: it holds for 3.10.19.
+func pythonCondition(condition string) (operator, version string, isMinor bool) {
+	version = strings.TrimLeft(condition, "~=!<>")
+	return strings.TrimSuffix(condition, version), version, strings.Count(strings.TrimSuffix(version, ".*"), ".") < 2
+}
+
 // requiresPython returns the versions of Python that Poetry's table asks for, "" if it has none, or more than one range.
 func (p poetryTable) requiresPython() string {
 	text, _ := p.Dependencies["python"].(string)
-	if all, err := poetryRanges(text); err == nil && len(all) == 1 {
-		return strings.Join(all[0], ",")
+	all, err := poetryRanges(text)
+	if err != nil || len(all) != 1 {
+		return ""
 	}
-	return ""
+	for i, c := range all[0] {
+		operator, version, isMinor := pythonCondition(c)
+		next, err := afterRange(version, false)
+		if err != nil || !isMinor || strings.Trim(version, "0123456789.") != "" {
+			continue
+		}
+		switch hasMinor := strings.Contains(version, "."); {
+		case operator == "==" || operator == "!=":
+			all[0][i] = c + ".*"
+		case operator == "<=" && hasMinor:
+			all[0][i] = "<" + next
+		case operator == ">" && hasMinor:
+			all[0][i] = ">=" + next
+		}
+	}
+	return strings.Join(all[0], ",")
 }
+
+// blanks matches what a blank may be behind without meaning "and".
+const blanks = `([\^~=!<>])\s+`
 
 // poetryRanges reads the versions that Poetry allows: ranges, of which one is enough, as the conditions of PEP 440.
 func poetryRanges(text string) (ranges [][]string, err error) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, "||", "|"), "|") {
 		conditions := []string{}
-		for one := range strings.SplitSeq(part, ",") {
-			some, err := poetryCondition(strings.ReplaceAll(one, " ", ""))
+		part = lazyregexp.Of(blanks).ReplaceAllString(part, "$1")
+		for _, one := range strings.FieldsFunc(part, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+			some, err := poetryCondition(one)
 			if err != nil {
 				return nil, err
 			}

@@ -24,9 +24,14 @@ func TestPoetry(t *testing.T) {
 		"extras and markers": {toml: "[tool.poetry.dependencies]\na={version='^1', extras=['x','y'], markers=\"os_name == 'posix' or os_name == 'nt'\", platform='linux'}\n",
 			want: []string{`a[x,y]>=1,<2 ; sys_platform == "linux" and (os_name == 'posix' or os_name == 'nt')`}},
 		"for a Python": {toml: "[tool.poetry.dependencies]\na={version='1', python='^3.9'}\nb={version='2', python='~2.7 || >=3.8'}\nc=[{version='1', python='<3.10'}, {version='2', python='>=3.10'}]\n",
-			want: []string{`a==1 ; (python_full_version >= "3.9" and python_full_version < "4")`,
-				`b==2 ; (python_full_version >= "2.7" and python_full_version < "2.8" or python_full_version >= "3.8")`,
-				`c==1 ; (python_full_version < "3.10")`, `c==2 ; (python_full_version >= "3.10")`}},
+			want: []string{`a==1 ; (python_version >= "3.9" and python_version < "4")`,
+				`b==2 ; (python_version >= "2.7" and python_version < "2.8" or python_version >= "3.8")`,
+				`c==1 ; (python_version < "3.10")`, `c==2 ; (python_version >= "3.10")`}},
+		"for a minor Python": {toml: "[tool.poetry.dependencies]\na={version='1', python='<=3.10'}\nb={version='2', python='3.10'}\nc={version='3', python='>3.10.2'}\nd={version='4', python='3.10.*'}\ne={version='5', python='*'}\n",
+			want: []string{`a==1 ; (python_version <= "3.10")`, `b==2 ; (python_version == "3.10")`, `c==3 ; (python_full_version > "3.10.2")`,
+				`d==4 ; (python_version == "3.10.*")`, `e==5 ; (python_version >= "0")`}},
+		"blanks for and": {toml: "[tool.poetry.dependencies]\na={version='>=1 <2', python='>= 3.9 <3.13'}\nb='>=1 , < 2'\nc=' * '\n",
+			want: []string{`a>=1,<2 ; (python_version >= "3.9" and python_version < "3.13")`, "b>=1,<2", "c"}},
 		"places": {toml: "[tool.poetry.dependencies]\na={git='https://h/a.git', tag='v1', subdirectory='s'}\nb={url='https://h/b-1-py3-none-any.whl'}\nlib={path='lib', develop=true}\nc={git='git@h:me/c.git'}\n" + lib,
 			want: []string{"a @ git+https://h/a.git@v1#subdirectory=s", "b @ https://h/b-1-py3-none-any.whl", "c @ git+ssh://***@h/me/c.git"}},
 		"extras": {toml: "[tool.poetry.dependencies]\na='1'\nb={version='2', optional=true}\nc={version='3', optional=true}\n[tool.poetry.extras]\nplot=['b']\n",
@@ -67,9 +72,27 @@ func TestPoetry(t *testing.T) {
 	}
 }
 
+// TestPythonOfPoetry: of Python, a version of two numbers is every patch version of it.
+func TestPythonOfPoetry(t *testing.T) {
+	for python, want := range map[string]string{
+		"^3.9": ">=3.9,<4", ">=3.9,<3.13": ">=3.9,<3.13", ">=3.9 <3.12": ">=3.9,<3.12", ">= 3.9": ">=3.9", "~3.9": ">=3.9,<3.10", "3.9.*": "==3.9.*",
+		"<=3.12": "<3.13", ">3.9": ">=3.10", "3.12": "==3.12.*", "!=3.11": "!=3.11.*", "3": "==3.*", "*": "",
+		"<=3.12.1": "<=3.12.1", ">3.9.1": ">3.9.1", "3.12.1": "==3.12.1", "3.13rc1": "==3.13rc1", "3.9 || 3.11": "",
+	} {
+		w, err := Find(at(project(t, "-- pyproject.toml --\n[tool.poetry.dependencies]\npython = '"+python+"'\na = '1'\n"), ""))
+		if err != nil || w.RequiresPython != want {
+			t.Errorf("%s: %q, %v; want %q", python, w.RequiresPython, err, want)
+		}
+		if _, err := requirement.ParseSpecifiers(want); err != nil {
+			t.Errorf("%s: %v", python, err)
+		}
+	}
+}
+
 func TestPoetryRejects(t *testing.T) {
 	for name, c := range map[string]struct{ toml, want string }{
 		"two ranges":      {"a='^1 || ^3'", "pyproject.toml:2: a: a requirement can't have || between versions"},
+		"a hyphen range":  {"a='1 - 2'", `"-" is not a version`},
 		"no version":      {"a='^x'", `pyproject.toml:2: a: "x" is not a version`},
 		"a number":        {"a=1", "pyproject.toml:2: a: a dependency is a version or a table"},
 		"an index":        {"a={version='1', source='inner'}", "comes from the index inner, as [tool.poetry.dependencies] says"},

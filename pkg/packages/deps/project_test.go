@@ -48,6 +48,24 @@ func TestMembersOfAWorkspace(t *testing.T) {
 	}
 }
 
+// TestProjectsOfPyLock: their code is found, too, as with uv export --format pylock.toml.
+func TestProjectsOfPyLock(t *testing.T) {
+	dir := project(t, "-- pyproject.toml --\n[project]\nname = 'app'\n-- pylock.toml --\nlock-version = '1.0'\n"+
+		"[[packages]]\nname = 'app'\ndirectory = { path = '.', editable = true }\n[[packages]]\nname = 'lib'\ndirectory = { path = 'packages', subdirectory = 'lib' }\n"+
+		"[[packages]]\nname = 'outer'\ndirectory = { path = '../outer' }\n[[packages]]\nname = 'x'\nversion = '1'\n")
+	w, err := Find(at(dir, "."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{dir, filepath.Join(dir, "packages", "lib"), filepath.Join(filepath.Dir(dir), "outer")}
+	if diff := cmp.Diff(want, w.LocalDirs); diff != "" {
+		t.Error(diff)
+	}
+	if len(w.Warnings) != 1 || !strings.HasPrefix(w.Warnings[0], "pylock.toml: the project outer in "+want[2]+" is outside the package root "+dir) {
+		t.Errorf("warnings: %q", w.Warnings)
+	}
+}
+
 // TestExplicitIndexes: only packages that name such an index come from it, so that it is not asked for others.
 func TestExplicitIndexes(t *testing.T) {
 	const archive = "-- pyproject.toml --\n[project]\nname = 'app'\n[[tool.uv.index]]\nname = 'inner'\nurl = 'https://one'\nexplicit = true\n"

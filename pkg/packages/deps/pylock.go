@@ -57,7 +57,7 @@ func (f pylock) read(o LockOptions) (l Lock, err error) {
 	if err := o.CheckPython(f.RequiresPython); err != nil {
 		return l, err
 	}
-	if err := f.checkEnvironment(o); err != nil {
+	if err := o.checkEnvironment(f.Environments); err != nil {
 		return l, err
 	}
 	seen := map[string]string{}
@@ -87,16 +87,16 @@ func (f pylock) read(o LockOptions) (l Lock, err error) {
 	return l, nil
 }
 
-// checkEnvironment returns an error if the file is for other environments.
-func (f pylock) checkEnvironment(o LockOptions) error {
-	for _, marker := range f.Environments {
+// checkEnvironment returns an error if a lock is only for environments with other markers.
+func (o LockOptions) checkEnvironment(environments []string) error {
+	for _, marker := range environments {
 		ok, err := o.holds(marker, o.Environment())
 		if ok || err != nil {
 			return err
 		}
 	}
-	if len(f.Environments) > 0 {
-		return fmt.Errorf("it is not for %s: its environments are %s", o.Target, strings.Join(f.Environments, "; "))
+	if len(environments) > 0 {
+		return fmt.Errorf("it is not for %s: its environments are %s", o.Target, strings.Join(environments, "; "))
 	}
 	return nil
 }

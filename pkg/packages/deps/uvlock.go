@@ -15,6 +15,7 @@ import (
 type uvLock struct {
 	Version        int
 	RequiresPython string      `toml:"requires-python"`
+	Environments   []string    `toml:"supported-markers"` // those of [tool.uv], which alone were resolved
 	Packages       []uvPackage `toml:"package"`
 	Manifest       struct {
 		Overrides []uvDependency // which replace what projects require of these packages
@@ -88,7 +89,7 @@ func ReadUV(text []byte, project string, o LockOptions) (Lock, error) {
 	return l.sorted(), nil
 }
 
-// Unhashed returns the paths of the wheels that a uv.lock names without their hashes: those in directories of
+// Unhashed returns the paths of the wheels and source archives that a uv.lock names without their hashes: those in directories of
 // links.
 func Unhashed(text []byte, o LockOptions) (paths []string, err error) {
 	var f uvLock
@@ -96,9 +97,13 @@ func Unhashed(text []byte, o LockOptions) (paths []string, err error) {
 		return nil, err
 	}
 	for _, p := range f.Packages {
-		for _, w := range p.Source.located(p.Wheels) {
-			if w.linked && w.sha256() == "" {
-				paths = append(paths, o.path(w))
+		files := slices.Clone(p.Wheels)
+		if p.Sdist != nil {
+			files = append(files, *p.Sdist)
+		}
+		for _, f := range p.Source.located(files) {
+			if f.linked && f.sha256() == "" {
+				paths = append(paths, o.path(f))
 			}
 		}
 	}
@@ -110,6 +115,9 @@ func (f uvLock) read(project string, o LockOptions) (Lock, error) {
 		return Lock{}, fmt.Errorf("its version is %d: only 1 can be read", f.Version)
 	}
 	if err := o.CheckPython(f.RequiresPython); err != nil {
+		return Lock{}, err
+	}
+	if err := o.checkEnvironment(f.Environments); err != nil {
 		return Lock{}, err
 	}
 	root, err := f.project(project)

@@ -35,6 +35,27 @@ func TestFilesOfUV(t *testing.T) {
 	}
 }
 
+// TestEnvironmentsOfUV: a lock for other systems alone lacks packages, so it is refused.
+func TestEnvironmentsOfUV(t *testing.T) {
+	t.Parallel()
+	for environments, want := range map[string]string{
+		"": "", "[]": "", "[\"sys_platform == 'linux'\"]": "", "[\"sys_platform == 'darwin'\", \"sys_platform == 'linux' and platform_machine == 'x86_64'\"]": "",
+		"[\"sys_platform == 'darwin'\"]": "uv.lock: it is not for " + lockOptions().Target.String() + ": its environments are sys_platform == 'darwin'",
+		"[\"nonsense\"]":                 "nonsense",
+	} {
+		text := "version = 1\n"
+		if environments != "" {
+			text += "supported-markers = " + environments + "\n"
+		}
+		o := lockOptions()
+		o.Name = "uv.lock"
+		_, err := ReadUV([]byte(text+"[[package]]\nname = 'app'\nsource = { virtual = '.' }\n"), "app", o)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", environments, err, want)
+		}
+	}
+}
+
 // TestLinksOfUV: uv writes no hashes of files in a directory of links, which may be anywhere.
 func TestLinksOfUV(t *testing.T) {
 	t.Parallel()
@@ -79,6 +100,9 @@ func TestLinksOfUV(t *testing.T) {
 		if found, err := Unhashed(text(c.registry, c.files), o); err != nil || !slices.Equal(found, []string{filepath.Join(dir, c.path)}) {
 			t.Errorf("%s: the wheels without hashes are %q, %v", name, found, err)
 		}
+	}
+	if found, err := Unhashed(text("links", "sdist = { path = 'x-1.tar.gz' }"), o); err != nil || !slices.Equal(found, []string{filepath.Join(dir, "app/links/x-1.tar.gz")}) {
+		t.Errorf("a source archive: %q, %v", found, err)
 	}
 	if found, err := Unhashed(text("links", "wheels = [{ path = 'x-1-py3-none-any.whl', hash = 'sha256:"+strings.Repeat("a", 64)+"' }]"), o); err != nil || len(found) > 0 {
 		t.Errorf("with a hash: %q, %v", found, err)

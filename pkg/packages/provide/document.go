@@ -26,6 +26,9 @@ type document struct {
 	Options      []string   `json:"options,omitempty"`
 	// Complete means that the requirements are all packages: nothing else is installed for them.
 	Complete bool `json:"complete,omitempty"`
+	// Refresh is the ID of a job that looks for newer versions, "" for others: a warm host remembers what a document
+	// was resolved to, and this one is new to it.
+	Refresh string `json:"refresh,omitempty"`
 }
 
 type docWheel struct {

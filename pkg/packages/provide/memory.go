@@ -1,6 +1,8 @@
 package provide
 
 import (
+	"os"
+	"slices"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
@@ -59,6 +61,17 @@ type pins struct {
 	Stored bool `json:"stored"`
 }
 
+// there reports whether the wheels that are files of this machine still are: a project may have moved.
+func (f pins) there() bool {
+	return !slices.ContainsFunc(f.Wheels, func(w image.Wheel) bool {
+		if w.Path == "" {
+			return false
+		}
+		_, err := os.Stat(w.Path)
+		return err != nil
+	})
+}
+
 // old is the age of pins about which the user is told.
 const old = 30 * 24 * time.Hour
 
@@ -87,13 +100,16 @@ func (p *Provider) refreshed(digests []string) {
 
 func seenKey(digest string) string { return "seen " + digest }
 
+// pinned returns what a wish was resolved to, if it can still be had.
 func (p *Provider) pinned(plan decide.Plan) (pins, bool) {
 	var found pins
 	if plan.Settings.RefreshDeps {
 		return found, false
 	}
-	if p.Images.Memory.Load(pinsKey(plan, ""), &found) {
+	if p.Images.Memory.Load(pinsKey(plan, ""), &found) && found.there() {
 		return found, true
 	}
-	return found, p.Images.Memory.Load(pinsKey(plan, p.StoreURL), &found)
+	found = pins{}
+	ok := p.Images.Memory.Load(pinsKey(plan, p.StoreURL), &found)
+	return found, ok
 }

@@ -287,6 +287,9 @@ func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.F
 		return done, err
 	}
 	d.Options = append(variables, d.Options...)
+	if plan.Settings.RefreshDeps {
+		d.Refresh = id
+	}
 	if err := d.checkSigned(); err != nil {
 		return done, err
 	}
@@ -298,8 +301,12 @@ func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.F
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
 	}
-	if done.Netrc, err = p.Resolver.Netrc(ctx, wish, packages); err != nil {
+	var others []string
+	if done.Netrc, others, err = p.Resolver.Netrc(ctx, wish, packages); err != nil {
 		return done, err
+	}
+	for _, host := range others {
+		done.Warnings = append(done.Warnings, fmt.Sprintf("%s has several logins, and the pod resolves with the first of them alone: use one for all, or install uv or a suitable pip here", host))
 	}
 	if !p.DryRun {
 		// What was chosen before must not come back: the pod may choose newer versions.

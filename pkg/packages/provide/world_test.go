@@ -332,6 +332,7 @@ func (w *world) document(sha256 string) (d struct {
 	Wheels                             []struct{ File, SHA256, URL string }
 	Requirements, Constraints, Options []string
 	Complete                           bool
+	Refresh                            string
 }) {
 	w.t.Helper()
 	r, err := w.store.Open(context.Background(), store.Blob(sha256))

@@ -129,7 +129,7 @@ func isGoogle(u *url.URL) bool {
 }
 
 // Client returns a client that adds credentials to requests, also after a redirect: to those for
-// the scheme and host of a source its own, and to others, if they use TLS, those that .netrc has
+// the scheme and host of a source its own (of several, those of the one with most of the path), and to others, if they use TLS, those that .netrc has
 // for the host, or Google's token. c is what makes the requests, nil means http.DefaultClient.
 func (a Access) Client(c *http.Client, s Sources) *http.Client {
 	if c == nil {
@@ -168,14 +168,19 @@ func (t *authorized) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 func (t *authorized) login(request *http.Request) (*url.Userinfo, error) {
-	known := false
+	known, most := false, -1
+	var login *url.Userinfo
 	for _, s := range t.sources {
 		if s.url == nil || s.url.Scheme != request.URL.Scheme || s.url.Host != request.URL.Host {
 			continue
 		}
-		if known = true; s.login != nil {
-			return s.login, nil
+		known = true
+		if same := sameParts(s.url.Path, request.URL.Path); s.login != nil && same > most {
+			most, login = same, s.login
 		}
+	}
+	if login != nil {
+		return login, nil
 	}
 	if known && !isGoogle(request.URL) {
 		if user, password, ok := t.logins(request.URL.Hostname()); ok {
@@ -186,4 +191,13 @@ func (t *authorized) login(request *http.Request) (*url.Userinfo, error) {
 		return nil, nil
 	}
 	return t.access.login(request.Context(), request.URL, t.logins)
+}
+
+// sameParts returns how many parts two paths have in common at their beginning.
+func sameParts(one, other string) (n int) {
+	a, b := strings.Split(one, "/"), strings.Split(other, "/")
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func project(l deps.Line) string {
 	file := filepath.Base(l.Path)
 	if l.Path == "" {
 		address, _, _ := strings.Cut(l.Text, ".whl")
-		file = path.Base(address) + ".whl"
+		file = fileName(address) + ".whl"
 	}
 	n, err := wheel.ParseName(file)
 	if err != nil {

@@ -60,7 +60,7 @@ func (j *job) run(ctx context.Context) ([]deps.Package, error) {
 		err = j.check(packages)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what %s has chosen: %w", j.tool.way(), err)
+		return nil, fmt.Errorf("reading what %s has chosen: %w", j.tool.way(), j.sources.HideIn(err))
 	}
 	return packages, nil
 }

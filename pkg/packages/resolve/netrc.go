@@ -14,22 +14,28 @@ import (
 
 // Netrc returns the credentials for the indexes and the URLs of a wish in the form of a netrc file, ""
 // if there are none: another machine that resolves the wish needs them. packages are those of a lock.
-// Google's token is not among them: it may do more than read packages.
-func (r Resolver) Netrc(ctx context.Context, w Request, packages []deps.Package) (string, error) {
+// Google's token is not among them: it may do more than read packages. Such a file has one login for each host:
+// the first. others are the hosts that have another one, too.
+func (r Resolver) Netrc(ctx context.Context, w Request, packages []deps.Package) (text string, others []string, err error) {
 	needed, possible, err := r.logins(ctx, w, packages)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	var text strings.Builder
+	logins := map[string]string{}
 	for _, source := range slices.Concat(needed, possible) {
 		host, user, password := source.Login()
 		line, err := machineLine(host, user, password, w.Target.Python)
 		if err != nil {
-			return "", &MistakeError{err}
+			return "", nil, &MistakeError{err}
 		}
-		text.WriteString(line)
+		if logins[host] == "" {
+			logins[host] = line
+			text += line
+		} else if logins[host] != line && !slices.Contains(others, host) {
+			others = append(others, host)
+		}
 	}
-	return text.String(), nil
+	return text, others, nil
 }
 
 // Hosts returns the hosts for which there are credentials that a machine which resolves a wish needs, and
@@ -41,13 +47,14 @@ func (r Resolver) Hosts(ctx context.Context, w Request, packages []deps.Package)
 
 func hostsOf(sources []Source) (hosts []string) {
 	for _, s := range sources {
-		host, _, _ := s.Login()
-		hosts = append(hosts, host)
+		if host, _, _ := s.Login(); !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
 	}
 	return hosts
 }
 
-// logins returns the sources for Hosts, one for each host.
+// logins returns the sources for Hosts: all that are needed, and one for each host that possibly is.
 func (r Resolver) logins(ctx context.Context, w Request, packages []deps.Package) (needed, possible []Source, err error) {
 	s, err := r.sources(w)
 	if err != nil {
@@ -62,23 +69,17 @@ func (r Resolver) logins(ctx context.Context, w Request, packages []deps.Package
 		return nil, nil, err
 	}
 	seen := map[string]bool{"": true}
-	isNew := func(s Source) bool {
-		host, _, _ := s.Login()
-		found := seen[host]
-		seen[host] = true
-		return !found
-	}
 	for _, source := range slices.Concat(s.All(), s.Others, direct) {
-		if isNew(source) {
-			needed = append(needed, source)
+		if host, _, _ := source.Login(); host != "" {
+			needed, seen[host] = append(needed, source), true
 		}
 	}
 	if direct, err = r.access().WithLogins(ctx, direct); err != nil {
 		return nil, nil, err
 	}
 	for _, source := range direct {
-		if isNew(source) {
-			possible = append(possible, source)
+		if host, _, _ := source.Login(); !seen[host] {
+			possible, seen[host] = append(possible, source), true
 		}
 	}
 	return needed, possible, nil

@@ -37,7 +37,7 @@ func TestNetrcOfPython(t *testing.T) {
 		u := url.URL{Scheme: "https", User: user, Host: host, Path: "/simple"}
 		lines = append(lines, "--extra-index-url "+u.String())
 	}
-	text, err := without(t).Netrc(t.Context(), requirements(t, append(lines, "a")...), nil)
+	text, _, err := without(t).Netrc(t.Context(), requirements(t, append(lines, "a")...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestNetrcOfOldPython(t *testing.T) {
 	} {
 		w := requirements(t, "--index-url https://"+login+"@h/simple", "a")
 		w.Target.Python = c.python
-		got, err := without(t).Netrc(t.Context(), w, nil)
+		got, _, err := without(t).Netrc(t.Context(), w, nil)
 		if got != c.want || (err != nil) != (c.err != "") || err != nil && (!strings.Contains(err.Error(), c.err) || !is[*resolve.MistakeError](err)) {
 			t.Errorf("%s on Python %s: %q, %v; want %q, %q", login, c.python, got, err, c.want, c.err)
 		}

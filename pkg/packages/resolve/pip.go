@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -185,6 +186,18 @@ type report struct {
 	}
 }
 
+// fileName returns the name of the file that a URL is for: a version such as 2.9.0+cpu is escaped there, and a signature
+// is behind it.
+func fileName(address string) string {
+	address, _, _ = strings.Cut(address, "#")
+	address, _, _ = strings.Cut(address, "?")
+	name := path.Base(address)
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
 func (pip) read(j *job) ([]deps.Package, error) {
 	text, err := readResult(j)
 	if err != nil {
@@ -202,7 +215,7 @@ func (pip) read(j *job) ([]deps.Package, error) {
 			packages = append(packages, p)
 			continue
 		}
-		p.Wheel = &deps.WheelFile{Name: path.Base(i.Download.URL), URL: i.Download.URL, SHA256: i.Download.Archive.Hashes["sha256"]}
+		p.Wheel = &deps.WheelFile{Name: fileName(i.Download.URL), URL: i.Download.URL, SHA256: i.Download.Archive.Hashes["sha256"]}
 		if hash, ok := strings.CutPrefix(i.Download.Archive.Hash, "sha256="); ok && p.Wheel.SHA256 == "" {
 			p.Wheel.SHA256 = hash
 		}

@@ -3,9 +3,7 @@ package resolve
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,13 +25,17 @@ func steering() []string {
 }
 
 // Steering returns what steers uv and pip beside the files of a project: variables, without
-// credentials, and the hashes of the files that variables name and of configuration files. There is
+// credentials, and the hashes of the files and directories of links that variables name and of configuration files. There is
 // nothing on a machine where nobody has set anything.
 func (r Resolver) Steering() (all []string) {
 	for _, name := range steering() {
 		var values []string
-		for _, value := range strings.Fields(r.getenv(name)) {
-			if sum := fileSum(value); sum != "" {
+		text := r.getenv(name)
+		if name == "UV_FIND_LINKS" { // the only one with commas
+			text = strings.ReplaceAll(text, ",", " ")
+		}
+		for _, value := range strings.Fields(text) {
+			if sum := sumOf(name, value); sum != "" {
 				value = sum
 			}
 			values = append(values, deps.WithoutUsers(value))
@@ -80,19 +82,16 @@ func (r Resolver) uvFiles() (files []string) {
 	return files
 }
 
-// fileSum returns the hash of a file, "" if there is none that can be read.
-func fileSum(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+// sumOf returns the hash of what a variable names: of a file, and of a directory of links; "" for all else.
+func sumOf(name, value string) string {
+	path := strings.TrimPrefix(value, "file://")
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() && !strings.HasSuffix(name, "_FIND_LINKS") || !info.IsDir() && !info.Mode().IsRegular() {
 		return ""
 	}
-	f, err := os.Open(path)
+	sum, err := deps.LinksSum(path)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return sum
 }

@@ -53,6 +53,16 @@ func TestSteering(t *testing.T) {
 	differs("a file of constraints", of("PIP_CONSTRAINT="+limits))
 	write(limits, "six<3\n")
 	differs("the same file, changed", of("PIP_CONSTRAINT="+limits))
+	wheel := filepath.Join(home, "links", "six-1-py3-none-any.whl")
+	links := []string{"PIP_FIND_LINKS=" + filepath.Dir(wheel), "PIP_FIND_LINKS=file://" + filepath.Dir(wheel), "UV_FIND_LINKS=" + home + "," + filepath.Dir(wheel)}
+	for _, text := range []string{"one", "two"} {
+		write(wheel, text)
+		differs("a wheel in a directory of links: "+text, of(links[0]))
+		if of(links[1]) != of(links[0]) {
+			t.Error("a directory is another one by its URL")
+		}
+		differs("one of several directories: "+text, of(links[2]))
+	}
 	write(filepath.Join(home, ".config", "pip", "pip.conf"), "[global]\nindex-url = https://me:secret@index.example/simple\n")
 	differs("pip's configuration", of())
 	write(filepath.Join(home, ".config", "pip", "pip.conf"), "[global]\nindex-url = https://you:hidden@index.example/simple\n")
