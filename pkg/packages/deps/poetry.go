@@ -237,13 +237,11 @@ func (p poetryTable) requiresPython() string {
 		if err != nil || !isMinor || strings.Trim(version, "0123456789.") != "" {
 			continue
 		}
-		switch hasMinor := strings.Contains(version, "."); {
-		case operator == "==" || operator == "!=":
+		switch {
+		case operator == "==":
 			all[0][i] = c + ".*"
-		case operator == "<=" && hasMinor:
+		case operator == "<=" && strings.Contains(version, "."):
 			all[0][i] = "<" + next
-		case operator == ">" && hasMinor:
-			all[0][i] = ">=" + next
 		}
 	}
 	return strings.Join(all[0], ",")

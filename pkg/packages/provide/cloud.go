@@ -98,7 +98,11 @@ func (p *Provider) build(ctx context.Context, plan decide.Plan, packages []deps.
 		return done, err
 	}
 	wheels, _ := decide.Wheels(packages)
-	return p.ask(ctx, plan, request, wheels, failed)
+	done, err = p.ask(ctx, plan, request, wheels, failed)
+	if len(packages) == 0 {
+		done.Warnings = append(done.Warnings, uncompared(plan, "Cloud Build")...)
+	}
+	return done, err
 }
 
 // BuildDockerfile has Cloud Build make the image of a plan from a Dockerfile that a user wrote,

@@ -143,6 +143,16 @@ func wantedLines(plan decide.Plan) ([]string, error) {
 	return append(lines, plan.Added...), nil
 }
 
+// uncompared warns of hashes that whoever resolves in the place of this machine does not compare: pip wants them for all
+// requirements or none. resolver names it.
+func uncompared(plan decide.Plan, resolver string) []string {
+	hashed := func(l deps.Line) bool { return len(l.Hashes) > 0 && !strings.Contains(l.Text, "#sha") } // which pip compares
+	if plan.IsLock() || !slices.ContainsFunc(plan.Wanted.Requirements, hashed) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s does not compare the hashes in %s, because not all requirements have one: install uv or a suitable pip here to have them compared", resolver, plan.Wanted.Source)}
+}
+
 // inRoot returns the path of a file as the pod knows it.
 func inRoot(plan decide.Plan, path string) (string, error) {
 	rel, err := filepath.Rel(plan.Root, path)

@@ -301,6 +301,9 @@ func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.F
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
 	}
+	if !d.Complete {
+		done.Warnings = append(done.Warnings, uncompared(plan, "the pod")...)
+	}
 	var others []string
 	if done.Netrc, others, err = p.Resolver.Netrc(ctx, wish, packages); err != nil {
 		return done, err

@@ -182,11 +182,12 @@ func verifyCapacity(was, is corev1.PodSpec) error {
 }
 
 // verifyPlacement checks that the pod still tolerates what it did, and selects the nodes that
-// it did: a patch that replaces the list or the map drops entries silently. A patch that
+// it did: a patch that replaces the list or the map drops entries silently. Tolerations of GPUs and
+// TPUs may go: the cluster adds them to pods that request these. A patch that
 // takes a selector away and adds none, or gives it another value, does so on purpose.
 func verifyPlacement(was, is corev1.PodSpec) error {
 	for _, t := range was.Tolerations {
-		if !slices.ContainsFunc(is.Tolerations, func(o corev1.Toleration) bool { return reflect.DeepEqual(o, t) }) {
+		if t.Key != api.ResourceGPU && t.Key != api.ResourceTPU && !slices.ContainsFunc(is.Tolerations, func(o corev1.Toleration) bool { return reflect.DeepEqual(o, t) }) {
 			return fmt.Errorf("it removes the toleration of the taint %s, without which the pods can't have their nodes: add to the list (/tolerations/-) instead of replacing it", t.Key)
 		}
 	}

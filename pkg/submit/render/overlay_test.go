@@ -317,10 +317,11 @@ func TestOverlayKeepsTolerationsAndSelectors(t *testing.T) {
 		files map[string]string
 		want  string // empty where it is taken
 	}{
-		"tolerations in the place of ours":     {"l4-spot", add("Job", pod+"/tolerations", list), "it removes the toleration of the taint nvidia.com/gpu, without which the pods can't have their nodes: add to the list (/tolerations/-) instead of replacing it"},
-		"the same by a strategic merge":        {"l4-spot", merge("tolerations: " + list), "the toleration of the taint nvidia.com/gpu"},
+		"tolerations in the place of ours":     {"l4-spot", add("Job", pod+"/tolerations", list), "it removes the toleration of the taint cloud.google.com/gke-spot, without which the pods can't have their nodes: add to the list (/tolerations/-) instead of replacing it"},
+		"the same by a strategic merge":        {"l4-spot", merge("tolerations: " + list), "the toleration of the taint cloud.google.com/gke-spot"},
 		"one of them removed":                  {"l4-spot", patches(patchJob("op: remove, path: " + pod + "/tolerations/1")), "the toleration of the taint cloud.google.com/gke-spot"},
-		"those of the workers":                 {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+"/tolerations", list), "the toleration of the taint google.com/tpu"},
+		"those of the workers":                 {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+"/tolerations", list), "the toleration of the taint cloud.google.com/gke-spot"},
+		"that of GPUs, which the cluster adds": {"l4", add("Job", pod+"/tolerations", list), ""},
 		"a toleration besides":                 {"l4-spot", add("Job", pod+"/tolerations/-", team), ""},
 		"the first of a job without":           {"cpu", add("Job", pod+"/tolerations", list), ""},
 		"a selector in the place of ours":      {"l4", add("Job", pod+"/nodeSelector", "{example.com/team: a}"), "it removes the selector cloud.google.com/gke-accelerator=nvidia-l4 of the pods, and adds example.com/team: add to the map (/nodeSelector/example.com~1team) instead of replacing it"},

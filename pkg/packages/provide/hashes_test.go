@@ -1,0 +1,43 @@
+package provide_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild/cloudbuildtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+)
+
+var oneHash = " --hash=sha256:" + strings.Repeat("a", 64)
+
+// TestHashesOfSome: pip compares the hashes of all lines or of none, so a warning tells of those that some lines have.
+func TestHashesOfSome(t *testing.T) {
+	jax := func(in *decide.Input) { in.Accelerator.Kind, in.Runtime = api.TPU, "jax" }
+	for name, c := range map[string]struct {
+		text   string
+		change func(*decide.Input)
+		warns  bool
+	}{
+		"some":               {"six==1.0" + oneHash + "\nattrs==2.0\n", prebuilt, true},
+		"none":               {"six==1.0\n", prebuilt, false},
+		"a URL":              {"six @ https://example.com/six-1.0-py3-none-any.whl#sha256=" + strings.Repeat("a", 64) + "\nattrs==2.0\n", prebuilt, false},
+		"all, but other JAX": {"six==1.0" + oneHash + "\njax[cuda12]==0.6.2" + oneHash + "\n", func(in *decide.Input) { prebuilt(in); jax(in) }, true},
+	} {
+		w := newWorld(t)
+		done := w.mustProvide(w.plan(c.text, c.change))
+		const want = "the pod does not compare the hashes in requirements.txt, because not all requirements have one: install uv or a suitable pip here to have them compared"
+		if slices.Contains(done.Warnings, want) != c.warns {
+			t.Errorf("%s: warnings %q", name, done.Warnings)
+		}
+	}
+}
+
+func TestHashesOfSomeInCloudBuild(t *testing.T) {
+	w := newCloudWorld(t, cloudbuildtest.Pushes)
+	done := w.mustProvide(w.cloudPlan("six==1.0"+oneHash+"\n"+fromGit, func(*decide.Input) {}))
+	if len(done.Warnings) != 1 || !strings.HasPrefix(done.Warnings[0], "Cloud Build does not compare the hashes in requirements.txt") {
+		t.Errorf("warnings %q", done.Warnings)
+	}
+}
