@@ -48,7 +48,8 @@ func (a *additions) name(ctx context.Context, entries []api.JobSummary) {
 
 // settle reads from the store how jobs ended whose workloads can't say it.
 func (a *additions) settle(ctx context.Context, entries []api.JobSummary) {
-	a.ask(ctx, entries, func(e api.JobSummary) bool { return unsettled(e.Status) }, func(ctx context.Context, e *api.JobSummary, j *Job) {
+	open := func(e api.JobSummary) bool { return unsettled(e.Status) || Lost(e.Status) }
+	a.ask(ctx, entries, open, func(ctx context.Context, e *api.JobSummary, j *Job) {
 		e.Status = j.settled(ctx, e.Status)
 		e.State = e.Status.State
 	})

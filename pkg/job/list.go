@@ -49,7 +49,7 @@ func (f Filter) Chooses() bool {
 }
 
 func (f Filter) wants(e api.JobSummary) bool {
-	return f.wantsState(e) && f.selects(e) && f.isIn(e.Store) && (f.Before.IsZero() || e.Created.Before(f.Before))
+	return f.WantsState(e) && f.selects(e) && f.isIn(e.Store) && (f.Before.IsZero() || e.Created.Before(f.Before))
 }
 
 // completed returns the level at which the store completes what workloads say.
@@ -68,7 +68,8 @@ func (f Filter) selects(e api.JobSummary) bool {
 	return f.Selector == nil || f.Selector.Matches(labels.Set(e.Workload.Labels))
 }
 
-func (f Filter) wantsState(e api.JobSummary) bool {
+// WantsState reports whether the filter chooses jobs in the state of this one.
+func (f Filter) WantsState(e api.JobSummary) bool {
 	return len(f.States) == 0 && !f.Cancelled || slices.Contains(f.States, e.State) || f.Cancelled && e.Word() == api.CancelledWord
 }
 

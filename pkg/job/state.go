@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
@@ -36,8 +37,7 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 
 // settled returns s or, if the workload can't say how the job ended, the end in the store.
 func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
-	lost := s.Reason == api.Killed || s.Reason == api.Disrupted || s.Reason == api.RunnerFailure || s.Reason == api.Terminated
-	if s.State == api.Failed && lost { // perhaps after its call had ended
+	if Lost(s) {
 		if end, err := records.EndOfResult(ctx, j.Store, j.ID()); err == nil {
 			found := end.Status()
 			found.UnreleasedHosts = s.UnreleasedHosts
@@ -53,6 +53,11 @@ func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
 	}
 	s.UnreleasedHosts = "" // nothing says that it has ended
 	return s
+}
+
+// Lost reports whether a job failed with its runner, perhaps after its call had ended: then its result says how.
+func Lost(s api.Status) bool {
+	return s.State == api.Failed && slices.Contains([]api.Reason{api.Killed, api.Disrupted, api.RunnerFailure, api.Terminated}, s.Reason)
 }
 
 // unsettled reports whether the store may know more than s: the job may have ended and

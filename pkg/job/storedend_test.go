@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -31,6 +32,13 @@ func TestEndOfAStoredResult(t *testing.T) {
 		code := 137
 		j := &Job{Handle: api.Handle{JobID: "a1", Backend: api.BackendGKE, Hosts: 1}, Store: b.Open(t),
 			Backend: steps{{State: api.Failed, Reason: tt.reason, ExitCode: &code, Finished: time.Now()}}}
+		listed := func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
+			return []api.JobSummary{{ID: "a1", Status: j.Backend.(steps)[0]}}, nil
+		}
+		reg := Registry{Store: j.Store, Kind: api.BackendGKE, Backend: lists(listed)}
+		if jobs, err := reg.Entries(t.Context(), Filter{States: []api.State{tt.want}}, api.ListStates); err != nil || len(jobs) != 1 || jobs[0].Status.State != tt.want {
+			t.Errorf("%s: listed as %+v, %v", name, jobs, err)
+		}
 		status, err := j.Status(t.Context())
 		if err != nil || status.State != tt.want {
 			t.Errorf("%s: %+v, %v", name, status, err)

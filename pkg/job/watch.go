@@ -40,7 +40,7 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 		more.complete(ctx, changes, f.completed(level))
 		more.recall(ctx, changes)
 		more.recall(ctx, left)
-		changes = append(changes, slices.DeleteFunc(left, func(e api.JobSummary) bool { return !f.wantsState(e) })...)
+		changes = append(changes, slices.DeleteFunc(left, func(e api.JobSummary) bool { return !f.WantsState(e) })...)
 		if len(changes) == 0 {
 			return nil
 		}
@@ -93,7 +93,7 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) (c
 				continue // its last pods are being deleted
 			}
 			delete(told, keyOf(e))
-			if e = gone(was, e.Status); f.wantsState(e) || f.wantsState(was) {
+			if e = gone(was, e.Status); f.WantsState(e) || f.WantsState(was) {
 				changes = append(changes, e)
 			} else if f.Cancelled {
 				left = append(left, e)
@@ -107,7 +107,7 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) (c
 			continue
 		}
 		told[keyOf(e)] = e
-		if f.wantsState(e) || known && f.wantsState(was) {
+		if f.WantsState(e) || known && f.WantsState(was) {
 			changes = append(changes, e)
 		}
 	}

@@ -152,6 +152,13 @@ func (c *cache) snapshot(k key) snapshot {
 	if s.Exists() {
 		s.events = c.events[types.NamespacedName{Namespace: k.namespace, Name: s.Meta().Name}]
 		s.kueueWorkloads = c.kueueWorkloads[s.Meta().UID]
+		for _, p := range s.pods {
+			if s.IsOfOlder(p) {
+				s.pods = maps.Clone(s.pods) // the cache still has them, for when no workload is left
+				maps.DeleteFunc(s.pods, func(_ types.UID, p *corev1.Pod) bool { return s.IsOfOlder(p) })
+				break
+			}
+		}
 	}
 	for _, p := range s.pods {
 		for _, claim := range diagnose.Claims(*p) { // events about other objects of that name do no harm

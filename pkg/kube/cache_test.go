@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
@@ -86,6 +88,32 @@ func TestCacheForgetsWhatIsDeleted(t *testing.T) {
 	n.forget(c.jobs())
 	if len(n.workloads)+len(n.keys) != 0 {
 		t.Errorf("left: %+v", n)
+	}
+}
+
+// A Job that was deleted leaves its pods until they have ended. A new one may have its ID by then.
+func TestCacheLeavesOutThePodsOfAnOlderJob(t *testing.T) {
+	labels := map[string]string{api.LabelJobID: "a1"}
+	owned := func(name string, p corev1.Pod, kind string, by types.UID) *corev1.Pod {
+		p.Name, p.UID, p.Namespace, p.Labels = name, types.UID(name), "ml", labels
+		p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: "kinetic-a1", UID: by, Controller: new(true)}}
+		return &p
+	}
+	c, n := &Client{}, newCache()
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", UID: "new", Labels: labels}}
+	all := []runtime.Object{owned("older", pod("", 1, terminated(1, "Error", "")), "Job", "old"), owned("its", pod("", 2, running(3)), "Job", "new"),
+		owned("of-a-set", pod("", 2, running(3)), "StatefulSet", "its-uid-is-not-known")}
+	n.apply(change{kind: c.pods(), reset: true, all: all})
+	for _, step := range []struct {
+		name    string
+		deleted bool
+		want    []types.UID
+	}{{"the new Job is there", false, []types.UID{"its", "of-a-set"}}, {"it is deleted, too", true, []types.UID{"its", "of-a-set", "older"}}} {
+		n.apply(change{kind: c.jobs(), object: job, deleted: step.deleted})
+		s := n.snapshot(key{"ml", "a1"})
+		if diff := cmp.Diff(step.want, slices.Sorted(maps.Keys(s.pods))); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", step.name, diff)
+		}
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
-// newError says that a job that was listed without a workload is just being submitted: the workloads were listed first.
+// newError says that a job is not in the state in which it was listed. One without a workload is just being submitted: the
+// workloads were listed first.
 type newError string
 
 func (e newError) Error() string { return string(e) }
@@ -22,14 +23,15 @@ func (e newError) Error() string { return string(e) }
 // user may not see. So if the workload of a job is to stay, its state is read first.
 func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
 	return parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
-		return openOne(ctx, registry, e, !o.Workload)
+		return o.openOne(ctx, registry, e)
 	})
 }
 
-func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure bool) (jobState, error) {
+func (o *cleanupOptions) openOne(ctx context.Context, registry job.Registry, e api.JobSummary) (jobState, error) {
 	j, err := registry.Open(ctx, e)
 	unknown := e.State == api.NotFound && !e.EndKnown()
-	if err != nil || e.EndKnown() || !sure && !unknown {
+	lost := job.Lost(e.Status) // a slow store could not tell the list whether there is a result
+	if err != nil || !lost && (e.EndKnown() || o.Workload && !unknown) {
 		status := e.Status
 		status.State = e.State
 		return jobState{j, status, e.Created}, err
@@ -37,6 +39,9 @@ func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure 
 	status, err := j.Status(ctx)
 	if err == nil && unknown {
 		err = checkSubmitted(ctx, j, status)
+	}
+	if err == nil && lost && !o.filter.WantsState(api.JobSummary{State: status.State, Status: status}) {
+		err = newError(fmt.Sprintf("job %s is %s now", e.ID, status.State))
 	}
 	if errors.As(err, new(newError)) {
 		return jobState{}, err

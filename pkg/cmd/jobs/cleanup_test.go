@@ -205,6 +205,42 @@ func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
 	}
 }
 
+// A slow store does not tell the list that a job has a result whose runner was killed later.
+func TestSweepOfAJobThatSucceededAfterAll(t *testing.T) {
+	for name, tt := range map[string]struct {
+		state api.State // by now
+		said  string
+		left  bool
+	}{
+		"its result was found": {api.Succeeded, "skipped: job a1 is SUCCEEDED now\n", true},
+		"it has none":          {api.Failed, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := store.OpenFile("file://" + t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			handle := `{"version":1,"job_id":"a1","backend":"gke","namespace":"ml"}`
+			if err := s.Create(t.Context(), store.Handle("a1"), strings.NewReader(handle), nil); err != nil {
+				t.Fatal(err)
+			}
+			var said bytes.Buffer
+			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}, choice: jobFlags{Connection: connect.NewFlags()}}
+			flags := cleanupFlags{status: []string{"FAILED"}, workload: true, stored: true, yes: true}
+			o, err := flags.toOptions(c, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed := api.JobSummary{ID: "a1", Namespace: "ml", Store: s.URL(), Status: api.Status{State: api.Failed, Reason: api.Killed, ExitCode: new(137)}}
+			backend := jobtest.Backend{State: tt.state, Jobs: []api.JobSummary{listed}}
+			err = o.sweep(t.Context(), job.Registry{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: backend})
+			if _, missing := records.Find(t.Context(), s, store.Handle("a1")); err != nil || said.String() != tt.said || (missing == nil) != tt.left {
+				t.Errorf("%v, said %q; handle: %v", err, &said, missing)
+			}
+		})
+	}
+}
+
 // A job that runs keeps what it works with, unless it is cancelled first.
 func TestCleanupOfPartsOfAJobThatRuns(t *testing.T) {
 	for _, tt := range []struct {

@@ -2,17 +2,21 @@ package jobs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"k8s.io/kubectl/pkg/util/term"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
@@ -23,7 +27,9 @@ func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
 	case !slices.Contains(parts, o.part):
 		return cli.Usagef("--host %s: job %s has %s", o.part, j.ID(), strings.Join(parts, ", "))
 	}
-	err := j.PartLog(ctx, o.part, o.Options, o.streams.Out)
+	out, end := harmless(o.streams.Out)
+	err := j.PartLog(ctx, o.part, o.Options, out)
+	err = cmp.Or(err, end())
 	if ctx.Err() != nil {
 		return report.Interrupted(o.streams.ErrOut, j, ctx.Err())
 	}
@@ -31,17 +37,20 @@ func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
 }
 
 // printParts prints the log of the call and those of all parts of the Pathways runtime. Each line begins with whose it is.
-func (o *logOptions) printParts(ctx context.Context, j *job.Job) error {
-	out, errOut := labelled{o.streams.Out, "host-0", nil}, labelled{o.streams.ErrOut, "host-0", nil}
+func (o *logOptions) printParts(ctx context.Context, j *job.Job) (err error) {
+	to, end := harmless(o.streams.Out)
+	errTo, errEnd := harmless(o.streams.ErrOut)
+	defer func() { err = cmp.Or(err, end(), errEnd()) }()
+	out, errOut := labelled{to, "host-0", nil}, labelled{errTo, "host-0", nil}
 	call := report.NewLogWriter(&out, &errOut, false)
-	err := printStored(ctx, j, call.Options(j, logs.Options{Tail: -1, Attempt: o.Attempt}), call, func(api.Status) {})
+	err = printStored(ctx, j, call.Options(j, logs.Options{Tail: -1, Attempt: o.Attempt}), call, func(api.Status) {})
 	out.end()
 	errOut.end()
 	if err != nil {
 		return err
 	}
 	for _, part := range j.Handle.Pathways.Parts() {
-		out := labelled{o.streams.Out, part, nil}
+		out := labelled{to, part, nil}
 		err := j.PartLog(ctx, part, logs.Options{Tail: -1, Attempt: o.Attempt}, &out)
 		out.end()
 		switch {
@@ -52,6 +61,15 @@ func (o *logOptions) printParts(ctx context.Context, j *job.Job) error {
 		}
 	}
 	return nil
+}
+
+// harmless returns a writer of lines to w, and what ends them. A terminal shows control characters as text.
+func harmless(w io.Writer) (to io.Writer, end func() error) {
+	if !term.IsTerminal(w) {
+		return w, func() error { return nil }
+	}
+	t := display.NewStill(w)
+	return t, t.Close
 }
 
 // labelled writes lines, each after a label.

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"io/fs"
@@ -25,7 +26,7 @@ type speaking struct {
 }
 
 func (s speaking) Logs(_ context.Context, _ api.Handle, _ *logs.Archive, _ logs.Options, to display.Streams) error {
-	_, err := io.WriteString(to.Out, "step 1\nstep 2\n")
+	_, err := io.WriteString(to.Out, cmp.Or(s.parts["call"], "step 1\nstep 2\n"))
 	return err
 }
 

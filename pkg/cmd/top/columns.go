@@ -106,16 +106,18 @@ func age(r Row, now time.Time) string {
 	return ui.Age(r.Pod.Started, now)
 }
 
-// Said returns what there is to read about a row: why a job waits or how it ended, what a host is waiting for, or the last
-// line that it has printed.
+// Said returns what there is to read about a row: why a job or some of its hosts wait or how it ended, what a host is
+// waiting for, or the last line that it has printed.
 func Said(r Row) string {
+	message := r.Entry.Status.Message
+	if r.Entry.Map && r.Line != "" { // it only says how many chunks are done
+		message = ""
+	}
 	switch {
-	case r.Host != WholeJob && r.Line == "":
+	case r.Host != WholeJob && (r.Line == "" || r.Pod.State != api.Running && r.Pod.Message != ""):
 		return r.Pod.Message
-	case r.Host != WholeJob, r.Entry.State == api.Running && r.Line != "":
+	case r.Host != WholeJob, r.Entry.State == api.Running && message == "":
 		return r.Line
-	case r.Entry.State == api.Running && r.Entry.Status.Message == "":
-		return ""
 	}
 	return r.Entry.Status.Outcome()
 }

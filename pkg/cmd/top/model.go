@@ -78,6 +78,7 @@ func (m *Model) Put(entries []api.JobSummary, now time.Time) {
 			k = &known{lines: map[int]string{}, uses: map[int]api.Use{}}
 			m.jobs[KeyOf(e)] = k
 		}
+		k.dropOldLines(e.Workload.Hosts)
 		k.entry = e
 		if e.State != api.Running {
 			clear(k.uses)
@@ -86,6 +87,19 @@ func (m *Model) Put(entries []api.JobSummary, now time.Time) {
 			k.gone = time.Time{}
 		} else if k.gone.IsZero() {
 			k.gone = now
+		}
+	}
+}
+
+// dropOldLines drops what hosts have printed whose pods were replaced or wait. These are the hosts now.
+func (k *known) dropOldLines(now []api.Host) {
+	pods := map[int]string{}
+	for _, h := range k.entry.Workload.Hosts {
+		pods[h.Host] = h.Pod
+	}
+	for _, h := range now {
+		if was, known := pods[h.Host]; h.State == api.Pending || known && was != h.Pod {
+			delete(k.lines, h.Host)
 		}
 	}
 }

@@ -184,3 +184,46 @@ func TestUses(t *testing.T) {
 		t.Errorf("while it waits: %q", got)
 	}
 }
+
+// What a host printed before it was lost hides neither what its next pod waits for, nor what the job says of that.
+func TestWhatIsSaid(t *testing.T) {
+	two, waits := running("two", 1, 2), running("two", 1, 2)
+	waits.Status.Message = "1 of 2 hosts are running; host 1: no node has room"
+	waits.Workload.Hosts[1] = api.Host{Host: 1, Pod: "two-b", State: api.Pending, Message: "no node yet"}
+	silent, again, done := running("two", 1, 2), running("two", 1, 2), running("two", 1, 2)
+	silent.Workload.Hosts[1] = api.Host{Host: 1, Pod: "two-b", State: api.Pending}
+	again.Workload.Hosts[1].Pod = "two-c"
+	done.Workload.Hosts[1].State = api.Succeeded
+	failed := running("two", 1, 2)
+	failed.Workload.Hosts[1].State, failed.Workload.Hosts[1].Message = api.Failed, "exit code 1"
+	chunks := running("two", 1, 2)
+	chunks.Map, chunks.Status.Message = true, "map, 1 of 4 chunks done"
+	for name, tt := range map[string]struct {
+		then []api.JobSummary
+		want string
+	}{
+		"both run":                 {nil, "step 8|step 8|step 9"},
+		"one waits":                {[]api.JobSummary{waits}, waits.Status.Message + "|step 8|no node yet"},
+		"one waits and is silent":  {[]api.JobSummary{silent}, "step 8|step 8|"},
+		"it runs again":            {[]api.JobSummary{waits, two}, "step 8|step 8|"},
+		"it has another pod":       {[]api.JobSummary{again}, "step 8|step 8|"},
+		"one has ended":            {[]api.JobSummary{done}, "step 8|step 8|step 9"},
+		"one has failed":           {[]api.JobSummary{failed}, "step 8|step 8|exit code 1"},
+		"a map says its last line": {[]api.JobSummary{chunks}, "step 8|step 8|step 9"},
+	} {
+		m := New(Model{Hosts: true})
+		m.Put([]api.JobSummary{two}, noon)
+		m.SetLine(Place{Key{"ml", "two"}, 0}, "step 8")
+		m.SetLine(Place{Key{"ml", "two"}, 1}, "step 9")
+		for _, e := range tt.then {
+			m.Put([]api.JobSummary{e}, noon)
+		}
+		var said []string
+		for _, r := range m.Rows(noon) {
+			said = append(said, Said(r))
+		}
+		if got := strings.Join(said, "|"); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}

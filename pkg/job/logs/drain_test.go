@@ -142,7 +142,7 @@ func TestTheArchiveIsAskedNowAndThenAndAtTheEnd(t *testing.T) {
 		pod := member(0, 1, running(2))
 		tracker.update([]Pod{pod})
 		done := make(chan error, 1)
-		l := newReader(newFakeSource(nil), a, wholeLog, tracker).podLog(&pod, wholeLog, NewDecoder(display.Both(io.Discard), wholeLog))
+		l := newReader(newFakeSource(logsOf(nil)), a, wholeLog, tracker).podLog(&pod, wholeLog, NewDecoder(display.Both(io.Discard), wholeLog))
 		go func() { done <- l.readArchive(t.Context(), t.Context()) }()
 		expect(1, "at first")
 		for made := range 10 {

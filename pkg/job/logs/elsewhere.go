@@ -2,6 +2,7 @@ package logs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -13,10 +14,12 @@ func (e *missingError) Error() string { return e.err.Error() }
 
 // readFromStore continues in the archive because of an error of the node. Without an archive, a
 // log that is followed continues with the next attempt, after a warning.
-func (l *podLog) readFromStore(ctx, live context.Context, err error) error {
+func (l *podLog) readFromStore(ctx, drained, live context.Context, err error) error {
 	switch {
 	case l.options.Tail == 0 && !l.placed:
 		return nil // only later lines are wanted
+	case errors.Is(err, errRotated) && l.archive.hasLog():
+		return l.readRotated(ctx, drained, live)
 	case l.archive.hasLog():
 		return l.readArchive(ctx, live)
 	case l.options.Follow:
@@ -40,10 +43,11 @@ func (l *podLog) readArchive(ctx, live context.Context) error {
 	if !l.at.stamp.Before(l.options.Since) {
 		l.decoder.showAll() // what comes was printed later, whatever the runner's clock says
 	}
+	l.stored = lastStored{Writer: l.decoder}
 	for {
 		ended := live.Err() != nil || l.tracker.hasEnded(l.pod.UID)
 		var err error
-		if p, err = l.archive.Rest(ctx, p, l.decoder); err != nil {
+		if p, err = l.archive.Rest(ctx, p, &l.stored); err != nil {
 			return err
 		}
 		if ended {

@@ -170,7 +170,7 @@ func (r *reader) readHost(ctx context.Context, host int, d *Decoder) error {
 		}
 		l := r.podLog(p, r.options, d)
 		if r.mayBeRotated(p) && l.lacksBeginning(ctx) {
-			_, err = r.archive.Rest(ctx, l.point(), d)
+			err = l.readRotated(ctx, ctx, over)
 		} else {
 			err = l.read(ctx, ctx, over)
 		}
@@ -212,7 +212,7 @@ func (r *reader) followHost(ctx context.Context, host int, d *Decoder) error {
 		}
 		l := r.podLog(pod, o, d)
 		if r.mayBeRotated(pod) && l.lacksBeginning(drained) {
-			err = l.readArchive(ctx, live)
+			err = l.readRotated(ctx, drained, live)
 		} else {
 			err = l.read(ctx, drained, live)
 		}

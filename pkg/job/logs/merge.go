@@ -106,15 +106,12 @@ func (c *copier) openAll(ctx context.Context, hosts [][]part, o Options, w displ
 // if there is nothing to read.
 func (c *copier) open(ctx context.Context, parts []part, tail int, decoder *Decoder) (*hostLog, error) {
 	var from position
+	var before []byte
 	if tail >= 0 {
-		at, before, err := newCopier(c.store).tailOf(ctx, parts, tail)
-		if err != nil {
+		var err error
+		if from, before, err = newCopier(c.store).tailOf(ctx, parts, tail); err != nil {
 			return nil, err
 		}
-		if _, err := decoder.Write(before); err != nil {
-			return nil, err
-		}
-		from = at
 	}
 	s := &hostLog{host: parts[0].host, decoder: decoder, attempts: streams(parts[from.part:]), now: &joinedParts{}}
 	s.lines = bufio.NewReaderSize(s.now, readSize)
@@ -123,6 +120,9 @@ func (c *copier) open(ctx context.Context, parts []part, tail int, decoder *Deco
 		if err = skipLine(s.lines); err == nil {
 			err = s.look(ctx, c)
 		}
+	}
+	if err == nil {
+		_, err = decoder.Write(before)
 	}
 	if errors.Is(err, io.EOF) {
 		return nil, nil

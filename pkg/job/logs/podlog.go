@@ -32,6 +32,7 @@ type podLog struct {
 	asks *rate.Limiter
 	// recent is nil if reading begins with the first line.
 	recent *recentLines
+	stored lastStored // what the archive has provided
 
 	// The line that is being read:
 	inside  bool // its first piece was read
@@ -73,9 +74,9 @@ func (l *podLog) read(ctx, drained, live context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.Canceled): // of drained
-		return l.readFromStore(ctx, live, errors.New("its node sends nothing"))
+		return l.readFromStore(ctx, drained, live, errors.New("its node sends nothing"))
 	case errors.As(err, &missing):
-		return l.readFromStore(ctx, live, missing.err)
+		return l.readFromStore(ctx, drained, live, missing.err)
 	}
 	return err
 }

@@ -131,6 +131,32 @@ func TestStoredTail(t *testing.T) {
 	}
 }
 
+// The last lines may begin within a line of which only what comes later is shown.
+func TestTheLastLinesOfSeveralHostsAsOfOne(t *testing.T) {
+	begun := stampOf(0) + " begin of a line\x1f\n" + stampOf(1) + " \x1ewarning\n" + stampOf(2) + " and its rest\n"
+	for name, tt := range map[string]struct {
+		first, second string // attempts
+		tail          int
+		want          string
+	}{
+		"within a line":                    {begun, "", 1, "warning\n"},
+		"after an attempt that was killed": {begun + stampOf(3) + " torn\x1f\n", stampOf(4) + " one\n" + stampOf(5) + " two\n", 2, "one\ntwo\n"},
+	} {
+		objects := map[string]string{"0/1-1.log": tt.first, "1/1-1.log": ""}
+		if tt.second != "" {
+			objects["0/2-1.log"] = tt.second
+		}
+		for _, o := range []Options{{Tail: tt.tail, Host: 0, Hosts: 1}, {Tail: tt.tail, Host: -1, Hosts: 2}} {
+			var out bytes.Buffer
+			err := Stored(t.Context(), storeWith(t, objects), jobID, o, display.Both(&out))
+			got := bytes.ReplaceAll(out.Bytes(), []byte("host-0 │ "), nil)
+			if string(got) != tt.want || err != nil {
+				t.Errorf("%s, host %d: got %q, %v; want %q", name, o.Host, out.String(), err, tt.want)
+			}
+		}
+	}
+}
+
 func TestStoredTailOpensOnlyWhatItNeeds(t *testing.T) {
 	tests := map[string]struct {
 		tail int

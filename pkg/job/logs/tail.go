@@ -61,7 +61,7 @@ func (t *Tail) Start(whole bool) (skip int, before []byte, found bool) {
 	if t.Lines == 0 && t.open {
 		skip-- // the log continues with the rest of that record
 	}
-	return skip, linesBegun(t.kinds[:skip]), found
+	return skip, linesBegun(t.kinds, skip), found
 }
 
 func (t *Tail) begin(_ moment, s display.Stream) {
@@ -144,9 +144,13 @@ func mark(kinds []kind, whole bool) {
 	}
 }
 
-// linesBegun returns records that stand for the lines that continue after these records.
-func linesBegun(kinds []kind) []byte {
+// linesBegun returns records that stand for the lines that continue after so many of these records.
+func linesBegun(kinds []kind, skip int) []byte {
+	if skip < len(kinds) && kinds[skip]&isFirst != 0 { // a new attempt continues none
+		return nil
+	}
 	var begun []byte
+	kinds = kinds[:skip]
 	for _, s := range []display.Stream{display.Stdout, display.Stderr} {
 		for _, k := range slices.Backward(kinds) {
 			if k.stream() != s {
@@ -246,7 +250,7 @@ func (c *copier) tailOf(ctx context.Context, parts []part, n int) (position, []b
 		if skip, found := lastLines(kinds, n, i == 0); found {
 			at := positionOf(skip, begins, outlines[i:])
 			at.part += i
-			return at, linesBegun(kinds[:skip]), nil
+			return at, linesBegun(kinds, skip), nil
 		}
 	}
 	return position{}, nil, nil // there are no parts

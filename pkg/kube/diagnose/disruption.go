@@ -2,10 +2,13 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -54,7 +57,7 @@ func (s Observation) countDisruptions(least int) string {
 	}
 	for _, e := range s.Events {
 		name := e.InvolvedObject.Name
-		if e.InvolvedObject.Kind != "Pod" || !strings.HasPrefix(name, s.meta().Name+"-") {
+		if e.InvolvedObject.Kind != "Pod" || !s.Workload.mayName(name) {
 			continue
 		}
 		switch {
@@ -79,6 +82,27 @@ func (s Observation) countDisruptions(least int) string {
 	return fmt.Sprintf("; evicted from its node %s", often(len(taken)))
 }
 
+// mayName reports whether a pod of the workload may have a name. That of a pod of job train-2 begins with the name of
+// job train, too: only what follows tells them apart.
+func (w Workload) mayName(pod string) bool {
+	if !w.Exists() {
+		return false
+	}
+	words, found := strings.CutPrefix(pod, w.meta.Name+"-")
+	first, second, two := strings.Cut(words, "-")
+	switch {
+	case !found:
+		return false
+	case w.job == nil: // the leader, or a worker
+		n, err := strconv.Atoi(second)
+		return first == "0" && (!two || err == nil && n > 0)
+	case w.isMultiHost() || w.IsMap():
+		index, err := strconv.Atoi(first)
+		return two && !strings.Contains(second, "-") && err == nil && index < int(ptr.Deref(w.job.Spec.Completions, math.MaxInt32))
+	}
+	return !two
+}
+
 func often(n int) string {
 	if n == 1 {
 		return "once"
@@ -97,7 +121,7 @@ func (s Observation) Disruptions() []api.Disruption {
 		}
 	}
 	for _, e := range s.Events {
-		if why := disruptionIn(e); why != "" {
+		if why := disruptionIn(e); why != "" && (e.InvolvedObject.Kind != "Pod" || s.Workload.mayName(e.InvolvedObject.Name)) {
 			all = append(all, api.Disruption{Time: eventTime(&e).UTC(), Why: why})
 		}
 	}

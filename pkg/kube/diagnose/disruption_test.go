@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,7 +15,9 @@ func TestDisruptions(t *testing.T) {
 	drained := pod("kinetic-a1-b", 1, running(2))
 	drained.Spec.NodeName = "n1"
 	drained.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", LastTransitionTime: at(7)}}
-	s := Observation{Pods: []corev1.Pod{drained}}
+	its := job()
+	its.Name = "kinetic-a1"
+	s := Observation{Workload: NewWorkload(Job, its), Pods: []corev1.Pod{drained}}
 	for i, e := range []struct{ kind, reason, message string }{
 		{"Pod", "Preempted", "Preempted by pod 5a7c on node n2"},
 		{"Pod", "TaintManagerEviction", "Marking for deletion Pod ml/kinetic-a1-a"},
@@ -23,7 +26,7 @@ func TestDisruptions(t *testing.T) {
 		{"Workload", "Preempted", "it is told by the Job"},
 		{"Pod", "Killing", "Stopping container kinetic-worker"},
 	} {
-		s.Events = append(s.Events, corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: e.kind}, Reason: e.reason, Message: e.message,
+		s.Events = append(s.Events, corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: e.kind, Name: "kinetic-a1-a"}, Reason: e.reason, Message: e.message,
 			LastTimestamp: metav1.NewTime(at(i).Time)})
 	}
 	want := []api.Disruption{
@@ -34,5 +37,30 @@ func TestDisruptions(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, s.Disruptions()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Events about pods that are gone are found by the names of the pods, and the name of one job may begin that of another.
+func TestDisruptionsOfAnotherJobAreNotCounted(t *testing.T) {
+	single, hosts, set := job(), job(), lws()
+	single.Name, hosts.Name, set.Name = "kinetic-train", "kinetic-train", "kinetic-train"
+	hosts.Spec.CompletionMode, hosts.Spec.Completions = new(batchv1.IndexedCompletion), new(int32(4))
+	for name, tt := range map[string]struct {
+		workload Workload
+		ours     []string
+		others   []string
+	}{
+		"a Job":             {NewWorkload(Job, single), []string{"kinetic-train-x7x7x"}, []string{"kinetic-train-2-x7x7x", "kinetic-training-x7x7x"}},
+		"an indexed Job":    {NewWorkload(Job, hosts), []string{"kinetic-train-3-x7x7x"}, []string{"kinetic-train-x7x7x", "kinetic-train-4-x7x7x", "kinetic-train-b-x7x7x", "kinetic-train-2-0-x7x7x"}},
+		"a LeaderWorkerSet": {NewWorkload(LeaderWorkerSet, set), []string{"kinetic-train-0", "kinetic-train-0-12"}, []string{"kinetic-train-0-0", "kinetic-train-2-0", "kinetic-train-0-0-1", "kinetic-train-x7x7x"}},
+	} {
+		for want, names := range map[bool][]string{true: tt.ours, false: tt.others} {
+			for _, pod := range names {
+				s := Observation{Workload: tt.workload, Events: []corev1.Event{{Reason: "Preempted", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod}}}}
+				if s.countDisruptions(1) != "" != want || len(s.Disruptions()) == 1 != want {
+					t.Errorf("%s, pod %s: counted %q, told %v, want %t", name, pod, s.countDisruptions(1), s.Disruptions(), want)
+				}
+			}
+		}
 	}
 }

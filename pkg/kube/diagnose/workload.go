@@ -48,6 +48,12 @@ func (w Workload) Kind() *Kind {
 // Meta returns the metadata of an existing workload.
 func (w Workload) Meta() *metav1.ObjectMeta { return w.meta }
 
+// IsOfOlder reports whether a pod was made by an older Job of the same ID, which leaves it until it has ended.
+func (w Workload) IsOfOlder(p *corev1.Pod) bool {
+	maker := metav1.GetControllerOfNoCopy(p)
+	return maker != nil && maker.Kind == Job.Kind && maker.UID != w.meta.UID
+}
+
 // Queue returns the Kueue queue of a workload, "" if it has none.
 func (w Workload) Queue() string { return w.meta.Labels[api.LabelQueue] }
 

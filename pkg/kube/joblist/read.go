@@ -93,7 +93,9 @@ func join(jobs, sets, pods []runtime.Object) []api.JobSummary {
 			}
 			var its []corev1.Pod
 			for _, p := range slices.SortedFunc(slices.Values(podsOf[keyOf(w.Meta())]), diagnose.CompareAges) {
-				its = append(its, *p)
+				if !w.IsOfOlder(p) {
+					its = append(its, *p)
+				}
 			}
 			all = append(all, Summary(w, its, w.State(its)))
 		}

@@ -10,7 +10,14 @@ import (
 	"sync"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // server has jobs, one on a page.
@@ -93,6 +100,21 @@ func TestRead(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A Job that was deleted leaves its pods until they have ended. A new one may have its ID by then.
+func TestPodsOfAnOlderJobAreNotThoseOfTheNew(t *testing.T) {
+	meta := metav1.ObjectMeta{Name: "kinetic-a", Namespace: "ml", UID: "new", Labels: map[string]string{api.LabelJobID: "a"}}
+	for uid, want := range map[types.UID]api.State{"old": api.Pending, "new": api.Running} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a-x", Namespace: "ml", UID: "x", Labels: meta.Labels,
+			OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "kinetic-a", UID: uid, Controller: new(true)}}}}
+		p.Status.Phase = corev1.PodRunning
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "kinetic-worker", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+		jobs := join([]runtime.Object{&batchv1.Job{ObjectMeta: meta}}, nil, []runtime.Object{p})
+		if len(jobs) != 1 || jobs[0].State != want {
+			t.Errorf("a pod of the %s Job: %+v, want %s", uid, jobs, want)
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func (m *Multiplexer) writer(host int, w io.Writer, v View) io.Writer {
 	p := &prefixWriter{mux: m, w: w, view: v, prefix: m.prefix(host, v.Color)}
 	p.plain = NewPlain(wholeLines{p})
 	if v.Terminal {
-		return newMergedCutter(newStill(p))
+		return newMergedCutter(NewStill(p))
 	}
 	return newMergedCutter(p)
 }
