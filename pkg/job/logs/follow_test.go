@@ -201,6 +201,7 @@ func TestALogWhoseBeginningIsGoneIsReadInTheStore(t *testing.T) {
 	}{
 		"the node has all":                {one + two + three, one + two, -1, one + two + three},
 		"its first lines are gone":        {two + three, one + two + three, -1, one + two + three},
+		"all its lines are gone":          {"", one + two + three, -1, one + two + three},
 		"and they are not wanted":         {two + three, one + two + three, 2, two + three},
 		"nothing is in the store":         {one + two, "", -1, one + two},
 		"the end of a log is in no store": {one + two + three, one, -1, one + two + three},

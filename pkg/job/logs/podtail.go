@@ -123,7 +123,7 @@ func (l *podLog) lacksBeginning(ctx context.Context) bool {
 		return false
 	}
 	stored, here := &firstLine{}, &firstLine{}
-	_ = l.withSlot(ctx, func() error {
+	err := l.withSlot(ctx, func() error {
 		if _, err := l.archive.Rest(ctx, l.point(), stored); err != nil && !stored.whole {
 			return err
 		}
@@ -135,7 +135,8 @@ func (l *podLog) lacksBeginning(ctx context.Context) bool {
 		_, err = io.Copy(here, body)
 		return err
 	}) // after an error one of the lines is not whole
-	return stored.whole && here.whole && !bytes.Equal(stored.text(), here.text())
+	none := err == nil && len(here.line) == 0 // the node has just begun a new file
+	return stored.whole && (none || here.whole && !bytes.Equal(stored.text(), here.text()))
 }
 
 // firstLine is a writer that keeps the first line of a log.

@@ -94,7 +94,7 @@ func (s Observation) explainEnd(p corev1.Pod) Diagnosis {
 	case t != nil:
 		return s.explainCrash(p, t)
 	default:
-		r.Sentence, r.Next = neverRan(p), DescribePod(p)
+		r.Sentence, r.Next = NeverRan(p), DescribePod(p)
 	}
 	return r
 }
@@ -179,9 +179,9 @@ func evicted(message string) string {
 	return text
 }
 
-// neverRan explains a pod whose worker did not end by itself: the node did not accept the
-// pod, or another container failed first.
-func neverRan(p corev1.Pod) string {
+// NeverRan explains a failed pod whose worker did not end by itself: the node did not accept the pod, or another container
+// failed first. It is "" if that is not known.
+func NeverRan(p corev1.Pod) string {
 	if text, ok := strings.CutPrefix(p.Status.Message, "Pod was rejected: "); ok {
 		return fmt.Sprintf("node %s refused the pod: %s", p.Spec.NodeName, foreign(text))
 	}

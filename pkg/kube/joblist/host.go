@@ -1,6 +1,7 @@
 package joblist
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -36,6 +37,8 @@ func Container(p corev1.Pod, c corev1.ContainerStatus) api.Host {
 		h.State, h.Message = api.Failed, fmt.Sprintf("exit code %d", c.State.Terminated.ExitCode)
 	case c.State.Running != nil:
 		h.State = api.Running
+	case p.Status.Phase == corev1.PodFailed:
+		h.State, h.Message = api.Failed, cmp.Or(diagnose.NeverRan(p), p.Status.Reason)
 	case p.Spec.NodeName == "":
 		h.Message = "no node yet"
 	case c.State.Waiting != nil:
