@@ -48,6 +48,8 @@ func Exec(ctx context.Context, config *rest.Config, c Container, argv []string, 
 		return exit.ExitStatus(), nil
 	case err != nil && kept.Status != nil:
 		return 0, kept.Status
+	case err != nil && ctx.Err() != nil: // client-go's own error does not wrap it while it dials
+		return 0, ctx.Err()
 	}
 	return 0, err
 }
