@@ -145,15 +145,6 @@ func TestExecForbidden(t *testing.T) {
 	}
 }
 
-func TestExecThatIsCanceledWhileItDials(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	streams := podconn.Streams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
-	if _, err := podconn.Exec(ctx, (&execCluster{}).start(t), worker, []string{"cat"}, streams); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestStreamsThatNeverEndAreGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")

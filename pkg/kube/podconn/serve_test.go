@@ -30,8 +30,8 @@ var debugger = podconn.Port{Namespace: "research", Pod: "train-x", Number: 5678}
 type cluster struct {
 	refuses string
 	sockets bool
-	breaks  bool   // the connection, after the greeting
-	silent  func() // is called in place of an answer to a stream
+	breaks  chan struct{} // the connection, when it is closed
+	silent  func()        // is called in place of an answer to a stream
 	paths   []string
 }
 
@@ -96,8 +96,9 @@ func (c *cluster) answer(way httpstream.Connection, streams <-chan httpstream.St
 	if kinds := complaints.Headers().Get(corev1.StreamType) + data.Headers().Get(corev1.StreamType) + data.Headers().Get(corev1.PortHeader); kinds != "errordata5678" {
 		c.refuses = "these are no streams of a forwarded port: " + kinds
 	}
-	if c.breaks {
+	if c.breaks != nil {
 		fmt.Fprintln(data, "hello")
+		<-c.breaks
 		return
 	}
 	if c.refuses != "" {
@@ -223,15 +224,21 @@ func TestServeTellsThatAConnectionBroke(t *testing.T) {
 	defer cancel()
 	l := listen(t)
 	told := make(chan error, 1)
-	dial := (&cluster{breaks: true}).dialer(t)
+	breaks := make(chan struct{})
+	dial := (&cluster{breaks: breaks}).dialer(t)
 	go func() { _ = podconn.Serve(ctx, l, dial, func(err error) { told <- err }) }()
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if data, _ := io.ReadAll(conn); string(data) != "hello\n" {
-		t.Errorf("got %q", data)
+	lines := bufio.NewReader(conn)
+	if line, err := lines.ReadString('\n'); line != "hello\n" {
+		t.Errorf("got %q, %v", line, err)
+	}
+	close(breaks)
+	if rest, _ := io.ReadAll(lines); len(rest) > 0 {
+		t.Errorf("got %q after the end", rest)
 	}
 	if got := (<-told).Error(); got != "the connection to port 5678 of pod train-x was lost; the next request opens a new one" {
 		t.Errorf("told %q", got)
