@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 )
 
@@ -78,14 +77,16 @@ type placeOnNode struct {
 	at        cursor
 	found     bool
 	sure      bool          // it is not there by chance
+	equal     int           // how many lines before the place are equal
 	apart     time.Duration // how far the stamps of the line before it are
 }
 
 // sureLines is how many equal lines are not equal by chance.
 const sureLines = 10
 
-// find finds the last lines of the store on the node, which may have only some of them. In a log that repeats
-// itself, the nearest in time are taken.
+// find finds the last lines of the store on the node, which may have only some of them: it may begin within a line, and
+// a note of the runner may be in one of them only. In a log that repeats itself, the place with most of them is taken,
+// and of several the nearest in time.
 func (l *podLog) find(ctx context.Context) (best placeOnNode, err error) {
 	body, err := l.source.Open(ctx, *l.pod, OpenOptions{})
 	if err != nil {
@@ -121,14 +122,22 @@ func (l *podLog) find(ctx context.Context) (best placeOnNode, err error) {
 		}
 		at.lines++
 		best.of++
-		both := min(len(here.sums), len(stored.sums), recentCount)
-		if !slices.Equal(here.last(both), stored.last(both)) {
+		equal := equalEnd(here.last(recentCount), stored.last(recentCount))
+		if equal == 0 {
 			continue
 		}
 		apart := stored.at.Sub(at.stamp).Abs()
-		sure := both >= sureLines || both == len(stored.sums) || apart < time.Second
-		if !best.found || sure && !best.sure || sure == best.sure && apart < best.apart {
-			best = placeOnNode{best.of, best.of, at, true, sure, apart}
+		sure := equal >= sureLines || equal == len(stored.sums) || apart < time.Second
+		if equal > best.equal || equal == best.equal && apart < best.apart {
+			best = placeOnNode{best.of, best.of, at, true, sure, equal, apart}
 		}
 	}
+}
+
+// equalEnd returns how many elements at the ends of two lists are equal.
+func equalEnd(one, other []uint64) (n int) {
+	for n < min(len(one), len(other)) && one[len(one)-1-n] == other[len(other)-1-n] {
+		n++
+	}
+	return n
 }

@@ -23,17 +23,24 @@ func TestTheNodeGoesOnWhereTheStoreEnds(t *testing.T) {
 		apart      time.Duration
 		goesOn     int // where, after the end of the store
 		warned     bool
+		note       int  // the line of the node before which it has one that the store lacks
+		torn       bool // the node begins within a line
 	}{
-		"many lines are in both":                  {different(lines), 50, lines, 0, stored, false},
-		"many lines that are alike":               {alike(lines), 50, lines, 0, stored, false},
-		"with other clocks":                       {different(lines), 50, lines, time.Hour, stored, false},
-		"few lines are in both":                   {different(lines), 280, lines, time.Hour, stored, false},
-		"one is in both":                          {different(lines), 299, lines, 3 * time.Second, stored, false},
-		"one is in both, at another time":         {different(lines), 299, lines, time.Hour, stored, true},
-		"the store has all":                       {different(lines), 250, stored, 0, stored, false},
-		"the node has only its end":               {different(lines), lines, lines, 0, lines, false},
-		"the log was rotated again":               {different(lines), 330, lines, 0, lines, true},
-		"again, and it begins with an equal line": {append(append(different(stored-1), "", "lost", ""), different(98)...), 301, lines, time.Hour, 302, true},
+		"a note in the node's, long before":       {different(lines), 200, lines, 0, stored, false, 250, false},
+		"a note, and the store has all":           {different(lines), 200, stored, 0, stored, false, 250, false},
+		"a note just before, and one line after":  {different(lines), 200, lines, 0, stored, true, stored - 1, false},
+		"within a line":                           {different(lines), 250, lines, 0, stored, false, 0, true},
+		"within a line, and the store has all":    {different(lines), 250, stored, 0, stored, false, 0, true},
+		"many lines are in both":                  {different(lines), 50, lines, 0, stored, false, 0, false},
+		"many lines that are alike":               {alike(lines), 50, lines, 0, stored, false, 0, false},
+		"with other clocks":                       {different(lines), 50, lines, time.Hour, stored, false, 0, false},
+		"few lines are in both":                   {different(lines), 280, lines, time.Hour, stored, false, 0, false},
+		"one is in both":                          {different(lines), 299, lines, 3 * time.Second, stored, false, 0, false},
+		"one is in both, at another time":         {different(lines), 299, lines, time.Hour, stored, true, 0, false},
+		"the store has all":                       {different(lines), 250, stored, 0, stored, false, 0, false},
+		"the node has only its end":               {different(lines), lines, lines, 0, lines, false, 0, false},
+		"the log was rotated again":               {different(lines), 330, lines, 0, lines, true, 0, false},
+		"again, and it begins with an equal line": {append(append(different(stored-1), "", "lost", ""), different(98)...), 301, lines, time.Hour, 302, true, 0, false},
 	} {
 		for _, follow := range []bool{false, true} {
 			inBubble(t, fmt.Sprint(name, ", follow ", follow), func(t *testing.T) {
@@ -41,6 +48,13 @@ func TestTheNodeGoesOnWhereTheStoreEnds(t *testing.T) {
 				pod := member(0, 1, ended)
 				pod.Finished = pod.Started.Add(time.Hour)
 				node := h.node(tt.end)[len(h.node(tt.first)):]
+				if tt.note > 0 {
+					node = strings.Replace(node, lineAt(tt.note/linesPerSecond, tt.note%linesPerSecond*100_000, tt.texts[tt.note]),
+						lineAt(tt.note/linesPerSecond, 0, "a note")+lineAt(tt.note/linesPerSecond, tt.note%linesPerSecond*100_000, tt.texts[tt.note]), 1)
+				}
+				if tt.torn {
+					node = strings.Replace(node, tt.texts[tt.first], tt.texts[tt.first][1:], 1)
+				}
 				if node == "" {
 					node = lineAt(59, 0, records.EndLine(followed))
 				}
