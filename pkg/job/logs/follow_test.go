@@ -159,26 +159,6 @@ func TestAnEarlierAttempt(t *testing.T) {
 	})
 }
 
-// A queue may take its place from a pod that has not started. The next pod makes the first attempt.
-func TestTheAttemptAfterAPodThatNeverStarted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeSource(logsOf(map[string]string{"h0-3": lineAt(4, 0, "hello")}), member(0, 1, waiting))
-		a, _ := archiveOf(nil)
-		done := make(chan string, 1)
-		go func() {
-			out, err := readAll(t.Context(), s, a, Options{Tail: -1, Host: -1, Hosts: 1, Follow: true, Attempt: 1})
-			done <- fmt.Sprint(out, err)
-		}()
-		for _, pods := range []Pods{{}, {List: []Pod{member(0, 3, waiting)}}, {List: []Pod{member(0, 3, running(4))}}, {List: []Pod{member(0, 3, ended)}, JobEnded: true}} {
-			synctest.Wait()
-			s.pods.Set(pods)
-		}
-		if got := <-done; got != "hello\n<nil>" {
-			t.Errorf("got %q", got)
-		}
-	})
-}
-
 // A node may report a container's start after the job's end.
 func TestAHostThatHasNotBegunWhenTheJobHasEndedIsReadInTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

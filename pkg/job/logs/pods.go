@@ -95,7 +95,6 @@ type podState struct {
 
 type attempt struct {
 	number  int
-	stored  bool      // the store has it
 	leader  string    // UID of the pod of host 0, or of the chunk
 	created time.Time // when that pod was created; zero if it was not seen
 }
@@ -103,7 +102,7 @@ type attempt struct {
 func newPodState(known []api.Attempt, chunks bool) *podState {
 	s := &podState{attempts: map[int][]attempt{}, chunks: chunks}
 	for _, a := range known {
-		s.attempts[a.Host] = append(s.attempts[a.Host], attempt{number: a.Attempt, stored: true, leader: a.UID})
+		s.attempts[a.Host] = append(s.attempts[a.Host], attempt{number: a.Attempt, leader: a.UID})
 	}
 	return s
 }
@@ -120,26 +119,7 @@ func (s *podState) with(pods []Pod) *podState {
 			next.addAttempt(p)
 		}
 	}
-	for uid, p := range s.pods {
-		if next.pods[uid] == nil && p.Started.IsZero() && !p.Lost && p.Host == next.leaderHost(p.Host) {
-			next.dropAttempt(p)
-		}
-	}
 	return next
-}
-
-// dropAttempt forgets the attempt of a pod that went before it started, unless the store has it.
-func (s *podState) dropAttempt(p *Pod) {
-	attempts := s.attempts[p.Host]
-	i := slices.IndexFunc(attempts, func(a attempt) bool { return a.leader == p.UID && !a.stored })
-	if i < 0 {
-		return
-	}
-	attempts = slices.Delete(slices.Clone(attempts), i, i+1)
-	for j := range attempts[i:] {
-		attempts[i+j].number-- // the store does not have those after it either
-	}
-	s.attempts[p.Host] = attempts
 }
 
 // leaderHost returns the host whose pods record the attempts of a host.
@@ -166,7 +146,7 @@ func (s *podState) addAttempt(p *Pod) {
 		if len(attempts) > 0 {
 			number = attempts[len(attempts)-1].number + 1
 		}
-		attempts = append(slices.Clone(attempts), attempt{number, false, p.UID, p.Created})
+		attempts = append(slices.Clone(attempts), attempt{number, p.UID, p.Created})
 	}
 	s.attempts[p.Host] = attempts
 }
