@@ -225,6 +225,7 @@ func pythonCondition(condition string) (operator, version string, isMinor bool) 
 }
 
 // requiresPython returns the versions of Python that Poetry's table asks for, "" if it has none, or more than one range.
+// Other than in the markers of dependencies, >3.10 includes 3.10.1 there.
 func (p poetryTable) requiresPython() string {
 	text, _ := p.Dependencies["python"].(string)
 	all, err := poetryRanges(text)

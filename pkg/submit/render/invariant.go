@@ -187,7 +187,10 @@ func verifyCapacity(was, is corev1.PodSpec) error {
 // takes a selector away and adds none, or gives it another value, does so on purpose.
 func verifyPlacement(was, is corev1.PodSpec) error {
 	for _, t := range was.Tolerations {
-		if t.Key != api.ResourceGPU && t.Key != api.ResourceTPU && !slices.ContainsFunc(is.Tolerations, func(o corev1.Toleration) bool { return reflect.DeepEqual(o, t) }) {
+		covers := func(o corev1.Toleration) bool {
+			return (o.Key == "" || o.Key == t.Key) && (o.Operator == corev1.TolerationOpExists || o.Operator == t.Operator && o.Value == t.Value) && (o.Effect == "" || o.Effect == t.Effect)
+		}
+		if t.Key != api.ResourceGPU && t.Key != api.ResourceTPU && !slices.ContainsFunc(is.Tolerations, covers) {
 			return fmt.Errorf("it removes the toleration of the taint %s, without which the pods can't have their nodes: add to the list (/tolerations/-) instead of replacing it", t.Key)
 		}
 	}

@@ -322,6 +322,8 @@ func TestOverlayKeepsTolerationsAndSelectors(t *testing.T) {
 		"one of them removed":                  {"l4-spot", patches(patchJob("op: remove, path: " + pod + "/tolerations/1")), "the toleration of the taint cloud.google.com/gke-spot"},
 		"those of the workers":                 {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+"/tolerations", list), "the toleration of the taint cloud.google.com/gke-spot"},
 		"that of GPUs, which the cluster adds": {"l4", add("Job", pod+"/tolerations", list), ""},
+		"any taint of spot nodes":              {"l4-spot", add("Job", pod+"/tolerations", "[{key: cloud.google.com/gke-spot, operator: Exists}]"), ""},
+		"every taint":                          {"l4-spot", add("Job", pod+"/tolerations", "[{operator: Exists}]"), ""},
 		"a toleration besides":                 {"l4-spot", add("Job", pod+"/tolerations/-", team), ""},
 		"the first of a job without":           {"cpu", add("Job", pod+"/tolerations", list), ""},
 		"a selector in the place of ours":      {"l4", add("Job", pod+"/nodeSelector", "{example.com/team: a}"), "it removes the selector cloud.google.com/gke-accelerator=nvidia-l4 of the pods, and adds example.com/team: add to the map (/nodeSelector/example.com~1team) instead of replacing it"},
