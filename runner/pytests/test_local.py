@@ -151,6 +151,15 @@ def test_log_goes_to_stderr(local: Project) -> None:
     assert "halving 8\n" in done.stderr
 
 
+def test_what_the_program_prints_to_is_not_packaged(local: Project) -> None:
+    local.write("main.py", TRAIN + "\n@kinetic.run(logs='stderr')\ndef files():\n    return sorted(os.listdir())\nfor _ in range(2):\n    print(files(), flush=True)\n")
+    with open(local.directory / "out.txt", "wb") as out, open(local.directory / "err.txt", "wb") as err:
+        subprocess.run([sys.executable, "main.py"], cwd=local.directory, env=local.environment({}), stdout=out, stderr=err, timeout=120, check=True)
+    listed = (local.directory / "out.txt").read_text().splitlines()
+    assert len(listed) == 2
+    assert all("main.py" in line and ".txt" not in line for line in listed), listed
+
+
 def test_data_is_a_path(local: Project) -> None:
     local.write("images/1.png", "one")
     done = local.run(f"{TRAIN}\nprint(size(kinetic.Data('images')))")

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
@@ -14,10 +16,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
+// envCallerFiles is a variable with descriptors of files, separated by commas.
+const envCallerFiles = "KINETIC_CALLER_FILES"
+
 // machine returns what a plan needs to know about this machine.
 func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClock) (submit.Machine, error) {
 	m, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
-	m.Outputs = filesOf(streams.Out, streams.ErrOut)
+	m.Outputs = append(filesOf(streams.Out, streams.ErrOut), callersFiles()...)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.fetch)...)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.outputFile)...)
 	if f.earlier != nil && f.earlier.dir != "" {
@@ -31,6 +36,24 @@ func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClo
 		err = cli.Usagef("--outputs %s: it is not a directory", f.fetch)
 	}
 	return m, err
+}
+
+// callersFiles returns the files that the calling program prints to, if it passes them on: what this one prints, that
+// reads through pipes. They are closed, so that no child inherits them.
+func callersFiles() []fs.FileInfo {
+	var files []fs.FileInfo
+	for text := range strings.SplitSeq(os.Getenv(envCallerFiles), ",") {
+		fd, err := strconv.Atoi(text)
+		if err != nil || fd <= 2 {
+			continue
+		}
+		if info, err := os.Stat("/dev/fd/" + text); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+			_ = os.NewFile(uintptr(fd), text).Close()
+		}
+	}
+	_ = os.Unsetenv(envCallerFiles)
+	return files
 }
 
 // filesOf returns the files among some outputs, without closed ones.

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import queue
+import stat
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ Event = dict[str, Any]
 PLACES = {"project": "project", "zone": "zone", "cluster_name": "cluster", "namespace": "namespace"}  # of a handle
 
 CALLER_PIPE = "KINETIC_CALLER_PIPE"  # tells a binary what its standard input is
+CALLER_FILES = "KINETIC_CALLER_FILES"  # descriptors of files that this process prints to, which are not packaged
 CONFIRM = "confirm"  # it ends with the caller, which confirms that it has the result: before that, the binary deletes none
 
 MOST_WAITING = 1000  # events that were read and not handled; a binary that is faster waits
@@ -177,17 +179,32 @@ def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
         VersionMismatch: it can't be run on this machine.
     """
     path = binaries.find(name)
+    files = printed_to()
     try:
         return subprocess.Popen(
             [path, "--events=json", *words],  # first: it would be the value of a flag before it, or an argument after --
             stdin=subprocess.PIPE,  # ends with this process, even if it is killed
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**binaries.environment(), CALLER_PIPE: CONFIRM},
+            env={**binaries.environment(), CALLER_PIPE: CONFIRM, CALLER_FILES: ",".join(map(str, files))},
+            pass_fds=files,
             start_new_session=True,  # so that a terminal's Ctrl-C reaches it through this process alone
         )
     except OSError as exc:
         raise errors.VersionMismatch(f"cannot run {path}: {exc.strerror}: {binaries.INSTALL}") from exc
+    finally:
+        for file in files:
+            os.close(file)
+
+
+def printed_to() -> list[int]:
+    """Return duplicates of the descriptors of standard output and standard error that are files; none on Windows, which can't pass them on."""
+    files = []
+    for fd in (1, 2) if os.name == "posix" else ():
+        with contextlib.suppress(OSError):  # it is closed
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                files.append(os.dup(fd))
+    return files
 
 
 def with_handle(said: str, job: Event) -> str:
