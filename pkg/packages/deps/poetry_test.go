@@ -155,6 +155,8 @@ func TestOverlooked(t *testing.T) {
 		"one that needs nothing":            {archive: "-- setup.py --\nsetup(name='x')\n"},
 		"setup.cfg with a build system":     {archive: "-- pyproject.toml --\n[build-system]\nrequires = ['setuptools']\n-- setup.cfg --\n[options]\ninstall_requires =\n  a\n", want: "setup.cfg is not read: run uv pip compile setup.cfg"},
 		"Pipfile":                           {archive: "-- Pipfile --\n-- Pipfile.lock --\n", want: "Pipfile is not read: run pipenv requirements > requirements.txt"},
+		"a lock of another name":            {archive: "-- pylock.gpu.toml --\n", want: "pylock.gpu.toml is not read: add --requirements pylock.gpu.toml"},
+		"a lock alone":                      {archive: "-- poetry.lock --\n", want: "poetry.lock is not read: run poetry export -f requirements.txt -o requirements.txt"},
 		"conda":                             {archive: "-- environment.yml --\n", want: "environment.yml is not read: list its packages in requirements.txt"},
 		"pip-tools":                         {archive: "-- requirements.in --\na\n", want: "requirements.in is not read: add --requirements requirements.in"},
 		"a folder":                          {archive: "-- requirements/base.txt --\na\n", want: "requirements/base.txt is not read: add --requirements requirements/base.txt"},

@@ -154,6 +154,12 @@ func (r *reader) warnOverlooked() {
 		return
 	case len(w.Requirements)+len(w.Dropped)+len(w.Local)+len(w.Unfetched) == 0:
 		goesOn = w.Kind == Project
+		if w.Kind == None {
+			all = append(all, // locks without the file that they are of
+				unread{pattern: "pylock.?*.toml", instead: "add --requirements FILE"},
+				unread{pattern: "poetry.lock", instead: "run poetry export -f requirements.txt -o requirements.txt"},
+				unread{pattern: "pdm.lock", instead: "run pdm export -f requirements -o requirements.txt"})
+		}
 	case w.Kind == Project:
 		all = nil
 		for _, u := range manifests() {

@@ -204,7 +204,9 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 		"a second runner":               {patches("- target: {kind: ConfigMap}\n  patch: |-\n    - {op: add, path: /data, value: {remote_runner.py: pass}}\n"), []string{"it changes data of the ConfigMap kinetic-runner-"}},
 		"a runner that changes":         {patches("- target: {kind: ConfigMap}\n  patch: |-\n    - {op: remove, path: /immutable}\n"), []string{"it changes immutable of the ConfigMap kinetic-runner-"}},
 		"no runner":                     {patches("- target: {kind: ConfigMap}\n  patch: |-\n    $patch: delete\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: any}\n"), []string{"it removes or renames the ConfigMap kinetic-runner-"}},
-		"a patch that can't be applied": {patches(patchJob("op: replace, path: /spec/nothing/here, value: 1")), []string{"with overlay", "/spec/nothing/here"}},
+		"a patch that can't be applied": {patches(patchJob("op: replace, path: /spec/nothing/here, value: 1")), []string{"with overlay", ": the step replace of a patch does not apply: this job does not have /spec/nothing/here"}},
+		"a list that is not there":      {patches(patchJob("op: add, path: /spec/template/spec/hostAliases/-, value: {ip: 10.0.0.1}")), []string{": a patch adds to the list /spec/template/spec/hostAliases, which this job does not have: add the whole list, with the path /spec/template/spec/hostAliases"}},
+		"a map that is not there":       {patches(patchJob("op: add, path: /spec/template/spec/dnsConfig/options, value: []")), []string{": a patch adds /spec/template/spec/dnsConfig/options, but this job does not have /spec/template/spec/dnsConfig: add that as a whole"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
@@ -297,8 +299,7 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 	}
 }
 
-// A patch that replaces a list or a map drops what it doesn't repeat, and the job would wait
-// forever, or run on any GPU.
+// A patch that replaces a list or a map drops what it doesn't repeat.
 func TestOverlayKeepsTolerationsAndSelectors(t *testing.T) {
 	add := func(kind, path, value string) map[string]string {
 		return patches("- target: {kind: " + kind + "}\n  patch: |-\n    - {op: add, path: " + path + ", value: " + value + "}\n")

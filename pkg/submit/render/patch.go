@@ -3,9 +3,13 @@ package render
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // patch is a JSON patch (RFC 6902), the only form of patch that kustomize applies without
@@ -63,4 +67,23 @@ func (p *patch) addEach(path string, pairs map[string]string) {
 // pointer returns the JSON pointer (RFC 6901) of a key in the map at path.
 func pointer(path, key string) string {
 	return path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}
+
+// noPath matches what kustomize says of a step of a JSON patch whose path is not there.
+const noPath = `(add|remove|replace) operation does not apply: doc is missing path: [\\"]*(/[^\\":]+)`
+
+// inPlainWords returns an error of kustomize about a JSON patch with what to write instead; others as they are.
+func inPlainWords(err error) error {
+	found := lazyregexp.Of(noPath).FindStringSubmatch(err.Error())
+	if found == nil {
+		return err
+	}
+	step, missing := found[1], found[2]
+	if list, ok := strings.CutSuffix(missing, "/-"); ok && step == "add" {
+		return fmt.Errorf("a patch adds to the list %s, which this job does not have: add the whole list, with the path %s", list, list)
+	}
+	if step == "add" {
+		return fmt.Errorf("a patch adds %s, but this job does not have %s: add that as a whole", missing, path.Dir(missing))
+	}
+	return fmt.Errorf("the step %s of a patch does not apply: this job does not have %s", step, missing)
 }

@@ -76,7 +76,7 @@ func render(s api.Spec, o Overlay, find func(api.Spec) program, written bool) (R
 	r, err := build(files)
 	if err != nil {
 		if !o.empty() {
-			return Rendered{}, nil, fmt.Errorf("building job %s with overlay %s: %w", s.ID, o.dir, err)
+			return Rendered{}, nil, fmt.Errorf("building job %s with overlay %s: %w", s.ID, o.dir, inPlainWords(err))
 		}
 		return Rendered{}, nil, fmt.Errorf("building job %s: %w", s.ID, err)
 	}
