@@ -102,8 +102,8 @@ func parseDays(s string) (time.Duration, error) {
 	return d + more, err
 }
 
-// ReadKeepWarm reads how long warm hosts stay, and maybe their level: 10m or 10m,clean. name says where the text
-// comes from.
+// ReadKeepWarm reads how long warm hosts stay, and maybe their level: 10m or 10m,clean. name is where the text
+// comes from, such as a flag.
 func ReadKeepWarm(w *api.KeepWarm, name, text string) error {
 	duration, level, given := strings.Cut(text, ",")
 	idle, err := ParseDuration(duration)

@@ -110,7 +110,7 @@ func age(r Row, now time.Time) string {
 // waiting for, or the last line that it has printed.
 func Said(r Row) string {
 	message := r.Entry.Status.Message
-	if r.Entry.Map && r.Line != "" { // it only says how many chunks are done
+	if r.Entry.Map && r.Line != "" { // it only counts the chunks that are done
 		message = ""
 	}
 	switch {

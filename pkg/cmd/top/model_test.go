@@ -202,14 +202,14 @@ func TestWhatIsSaid(t *testing.T) {
 		then []api.JobSummary
 		want string
 	}{
-		"both run":                 {nil, "step 8|step 8|step 9"},
-		"one waits":                {[]api.JobSummary{waits}, waits.Status.Message + "|step 8|no node yet"},
-		"one waits and is silent":  {[]api.JobSummary{silent}, "step 8|step 8|"},
-		"it runs again":            {[]api.JobSummary{waits, two}, "step 8|step 8|"},
-		"it has another pod":       {[]api.JobSummary{again}, "step 8|step 8|"},
-		"one has ended":            {[]api.JobSummary{done}, "step 8|step 8|step 9"},
-		"one has failed":           {[]api.JobSummary{failed}, "step 8|step 8|exit code 1"},
-		"a map says its last line": {[]api.JobSummary{chunks}, "step 8|step 8|step 9"},
+		"both run":                {nil, "step 8|step 8|step 9"},
+		"one waits":               {[]api.JobSummary{waits}, waits.Status.Message + "|step 8|no node yet"},
+		"one waits and is silent": {[]api.JobSummary{silent}, "step 8|step 8|"},
+		"it runs again":           {[]api.JobSummary{waits, two}, "step 8|step 8|"},
+		"it has another pod":      {[]api.JobSummary{again}, "step 8|step 8|"},
+		"one has ended":           {[]api.JobSummary{done}, "step 8|step 8|step 9"},
+		"one has failed":          {[]api.JobSummary{failed}, "step 8|step 8|exit code 1"},
+		"the last line of a map":  {[]api.JobSummary{chunks}, "step 8|step 8|step 9"},
 	} {
 		m := New(Model{Hosts: true})
 		m.Put([]api.JobSummary{two}, noon)

@@ -51,7 +51,7 @@ func (l *podLog) readRotated(ctx, drained, live context.Context) error {
 		place, err = l.find(drained)
 		return err
 	})
-	if err == nil && place.found {
+	if err == nil && place.equal > 0 {
 		l.at, l.placed = place.at, true
 		err = l.readNode(drained, live)
 	}
@@ -61,7 +61,7 @@ func (l *podLog) readRotated(ctx, drained, live context.Context) error {
 		return ctx.Err()
 	case reason == Gone, reason == Unready: // most such jobs have uploaded their whole log
 		return nil
-	case err != nil && place.found && !errors.As(err, &missing) && !errors.Is(err, context.Canceled):
+	case err != nil && place.equal > 0 && !errors.As(err, &missing) && !errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
 		l.source.Warn(fmt.Sprintf("the end of the log of pod %s may be missing: %v", l.pod.Name, err))
@@ -75,9 +75,8 @@ func (l *podLog) readRotated(ctx, drained, live context.Context) error {
 type placeOnNode struct {
 	lines, of int // before the place, and in all
 	at        cursor
-	found     bool
 	sure      bool          // it is not there by chance
-	equal     int           // how many lines before the place are equal
+	equal     int           // how many lines before the place are equal; 0 means that there is no place
 	apart     time.Duration // how far the stamps of the line before it are
 }
 
@@ -102,7 +101,7 @@ func (l *podLog) find(ctx context.Context) (best placeOnNode, err error) {
 		text, err := r.ReadSlice('\n')
 		switch {
 		case errors.Is(err, io.EOF):
-			best.sure = best.sure || best.found && best.lines == best.of
+			best.sure = best.sure || best.equal > 0 && best.lines == best.of
 			return best, nil
 		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
 			return best, l.broken(err)
@@ -129,7 +128,7 @@ func (l *podLog) find(ctx context.Context) (best placeOnNode, err error) {
 		apart := stored.at.Sub(at.stamp).Abs()
 		sure := equal >= sureLines || equal == len(stored.sums) || apart < time.Second
 		if equal > best.equal || equal == best.equal && apart < best.apart {
-			best = placeOnNode{best.of, best.of, at, true, sure, equal, apart}
+			best = placeOnNode{best.of, best.of, at, sure, equal, apart}
 		}
 	}
 }

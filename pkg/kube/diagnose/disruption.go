@@ -82,7 +82,7 @@ func (s Observation) countDisruptions(least int) string {
 	return fmt.Sprintf("; evicted from its node %s", often(len(taken)))
 }
 
-// mayName reports whether a pod of the workload may have a name. That of a pod of job train-2 begins with the name of
+// mayName reports whether a pod of the workload can have a name. A pod of job train-2 has one that begins with the name of
 // job train, too: only what follows tells them apart.
 func (w Workload) mayName(pod string) bool {
 	if !w.Exists() {

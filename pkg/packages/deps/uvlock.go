@@ -15,7 +15,7 @@ import (
 type uvLock struct {
 	Version        int
 	RequiresPython string      `toml:"requires-python"`
-	Environments   []string    `toml:"supported-markers"` // those of [tool.uv], which alone were resolved
+	Environments   []string    `toml:"supported-markers"` // the environments of [tool.uv]: uv has resolved for no others
 	Packages       []uvPackage `toml:"package"`
 	Manifest       struct {
 		Overrides []uvDependency // which replace what projects require of these packages

@@ -128,9 +128,9 @@ func isGoogle(u *url.URL) bool {
 	return u.Scheme == "https" && strings.HasSuffix(u.Hostname(), "-python.pkg.dev")
 }
 
-// Client returns a client that adds credentials to requests, also after a redirect: to those for
-// the scheme and host of a source its own (of several, those of the one with most of the path), and to others, if they use TLS, those that .netrc has
-// for the host, or Google's token. c is what makes the requests, nil means http.DefaultClient.
+// Client returns a client that adds credentials to requests, also after a redirect. A request for the scheme and host
+// of a source gets the source's; if several match, those of the source that shares most of the path. Others, if they use
+// TLS, get what .netrc has for the host, or Google's token. c is what makes the requests, nil means http.DefaultClient.
 func (a Access) Client(c *http.Client, s Sources) *http.Client {
 	if c == nil {
 		c = http.DefaultClient

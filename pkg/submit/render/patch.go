@@ -69,7 +69,7 @@ func pointer(path, key string) string {
 	return path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// noPath matches what kustomize says of a step of a JSON patch whose path is not there.
+// noPath matches kustomize's error about a step of a JSON patch whose path does not exist.
 const noPath = `(add|remove|replace) operation does not apply: doc is missing path: [\\"]*(/[^\\":]+)`
 
 // inPlainWords returns an error of kustomize about a JSON patch with what to write instead; others as they are.

@@ -28,7 +28,7 @@ type Terminal struct {
 // NewTerminal returns a Terminal that writes to w.
 func NewTerminal(w io.Writer) *Terminal { return &Terminal{w: w} }
 
-// NewStill returns a Terminal for lines that appear between others, such as those of other hosts: the sequences that move
+// NewStill returns a Terminal for the lines of one of several hosts, which appear between the lines of others: the sequences that move
 // progress bars have no effect.
 func NewStill(w io.Writer) *Terminal { return &Terminal{w: w, still: true} }
 
