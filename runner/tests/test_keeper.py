@@ -55,6 +55,7 @@ class KeeperCase(unittest.TestCase):
         os.mkdir(stage)
         self.said, self.living, self.unnamed = [], True, []
         self.observer = Observer(self.root, stage, {}, {}, self.watch())
+        self.addCleanup(self.observer.watch.close)  # a user has few instances of inotify, often 128
         self.observer.watch.add(self.root, os.stat(self.root).st_ino)  # as the runner does while the call starts
         self.index = Index(self.home, index_name(0), 1)
         sender = Sender(self.home, index_folder(0) + "1-aa")
