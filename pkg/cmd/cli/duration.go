@@ -34,6 +34,25 @@ func (d *durationValue) String() string {
 
 func (d *durationValue) Type() string { return "duration" }
 
+// ageValue is a durationValue that takes no bare number: what is deleted by age is rarely seconds old.
+type ageValue time.Duration
+
+// AgeVar defines a flag for a positive duration with a unit. Zero means that it was not given.
+func AgeVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
+	fs.Var((*ageValue)(p), name, usage)
+}
+
+func (a *ageValue) Set(s string) error {
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return fmt.Errorf("expected a unit, such as %sd for days or %sh for hours", s, s)
+	}
+	return (*durationValue)(a).Set(s)
+}
+
+func (a *ageValue) String() string { return (*durationValue)(a).String() }
+
+func (a *ageValue) Type() string { return "duration" }
+
 // intervalValue is a durationValue that also takes 0.
 type intervalValue time.Duration
 

@@ -56,3 +56,14 @@ func TestIntervalVar(t *testing.T) {
 		}
 	}
 }
+
+func TestAgeVar(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "90m": 90 * time.Minute, "30": 0, "0.5": 0, "-1d": 0} {
+		var got time.Duration
+		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+		AgeVar(fs, &got, "older-than", "")
+		if err := fs.Parse([]string{"--older-than=" + text}); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+}

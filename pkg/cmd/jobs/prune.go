@@ -30,7 +30,7 @@ type pruneFlags struct {
 func (c *command) prune() *cobra.Command {
 	f := &pruneFlags{}
 	own := cli.NewSection("Flags")
-	cli.DurationVar(own.Flags, &f.olderThan, "older-than", fmt.Sprintf("Delete only what was not used for this long. Default: %dd. Less is safe only while no job waits, runs or is being submitted.", expiry.Days))
+	cli.AgeVar(own.Flags, &f.olderThan, "older-than", fmt.Sprintf("Delete only what was not used for this long. Default: %dd. Less is safe only while no job waits, runs or is being submitted.", expiry.Days))
 	own.Flags.BoolVar(&f.withOutputs, "outputs", false, "Also delete the outputs of jobs that were cleaned up without them, however old they are.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print what would be deleted.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
