@@ -83,7 +83,7 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 		return status, err
 	}
 	if err == nil && status.State.Ended() {
-		return j.recalled(ctx, status), nil
+		return j.withEnd(j.recalled(ctx, status)), nil
 	}
 	if status.Elsewhere != "" {
 		return status, j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace}) // says why it can't

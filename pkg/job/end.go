@@ -65,8 +65,7 @@ func (j *Job) gone(ctx context.Context) (api.Status, error) {
 	if succeeded {
 		s.Collected, err = j.Collected(ctx)
 	}
-	s.End = s.EndSentence(j.Handle.Map != nil, j.Handle.CallKind)
-	return s, err
+	return j.withEnd(s), err
 }
 
 // vanished returns the end of a job whose workload has disappeared and whose end is not

@@ -41,10 +41,15 @@ func (j *Job) Reported() *api.Pickle { return j.reported }
 func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	s, err := j.state(ctx)
 	if err == nil {
-		s = j.finished(ctx, j.recalled(ctx, s))
-		s.End = s.EndSentence(j.Handle.Map != nil, j.Handle.CallKind)
+		s = j.withEnd(j.finished(ctx, j.recalled(ctx, s)))
 	}
 	return j.Advised(s), err
+}
+
+// withEnd returns s with the sentence about the job's end, if that is known.
+func (j *Job) withEnd(s api.Status) api.Status {
+	s.End = s.EndSentence(j.Handle.Map != nil, j.Handle.CallKind)
+	return s
 }
 
 // finished returns s or, if s is running and the store has an end, that end: a cluster
@@ -105,15 +110,15 @@ func (j *Job) look(ctx context.Context) (api.Status, error) {
 // saving its outputs.
 func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, error) {
 	if end, ended := j.Ended(ctx); ended && end.Reason != api.Cancelled && !j.mayHold(ctx) {
-		return end, nil
+		return j.withEnd(end), nil
 	}
 	status, err := j.waitForWorkload(ctx, seen)
 	if err != nil {
 		if end, ended := j.Ended(ctx); ended {
-			return end, nil
+			return j.withEnd(end), nil
 		}
 	}
-	return status, err
+	return j.withEnd(status), err
 }
 
 // mayHold reports whether a job that has ended may still hold its hosts: a
