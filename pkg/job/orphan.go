@@ -16,8 +16,8 @@ import (
 
 // checkOrphan checks that a directory without a handle, which the user has named, was a
 // job: it has records, or outputs and an id that only a program makes, or outputs that a
-// runner has saved.
-func (j *Job) checkOrphan(ctx context.Context) error {
+// runner has saved. deleting says that the user wants to delete it.
+func (j *Job) checkOrphan(ctx context.Context, deleting bool) error {
 	for o, err := range j.objects(ctx) {
 		if err != nil {
 			return err
@@ -27,6 +27,9 @@ func (j *Job) checkOrphan(ctx context.Context) error {
 		}
 	}
 	url := j.Store.URL() + "/" + j.ID()
+	if !deleting {
+		return &IDError{msg: fmt.Sprintf("job %s: there is no record of such a job, only other files in %s", j.ID(), url)}
+	}
 	return &IDError{next: removal(url), msg: fmt.Sprintf("job %s: %s doesn't look like a job, so it was not deleted; to delete it: %s", j.ID(), url, removal(url))}
 }
 

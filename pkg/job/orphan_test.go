@@ -19,7 +19,7 @@ func TestAdviceToRemoveCanBePasted(t *testing.T) {
 	if err := s.Create(t.Context(), "datasets/train.csv", strings.NewReader("x"), nil); err != nil {
 		t.Fatal(err)
 	}
-	err = (&Job{Handle: api.Handle{JobID: "datasets"}, Store: s}).checkOrphan(t.Context())
+	err = (&Job{Handle: api.Handle{JobID: "datasets"}, Store: s}).checkOrphan(t.Context(), true)
 	if want := "to delete it: rm -r '" + dir + "/datasets'"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v, want %q at its end", err, want)
 	}

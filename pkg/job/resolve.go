@@ -97,7 +97,7 @@ func (r *resolver) open(ctx context.Context, j *Job, exists bool) error {
 	case errors.As(err, &newer) || !missing && !r.options.Remains:
 		return err
 	case !exists:
-		if err := j.checkOrphan(ctx); err != nil {
+		if err := j.checkOrphan(ctx, r.options.Remains); err != nil {
 			return err
 		}
 		if !r.options.Remains {
