@@ -17,28 +17,43 @@ import (
 // settleWithOutputs settles a job, and fetches what it wrote if it has ended and that is wanted, or says
 // how to get it: a failed job may have left checkpoints, too.
 func (o *options) settleWithOutputs(ctx context.Context, j *job.Job, end outcome) error {
-	noted := o.wait.outputs == "" && j.Handle.Map == nil && end.err == nil && end.status.State.Ended()
-	if noted && end.status.State != api.Succeeded { // the last line of a failure says whose exit code it is
-		o.noteOutputs(ctx, j, "")
+	ended := end.status.State.Ended()
+	known := end.err == nil && j.Handle.Map == nil
+	if ended && known && end.status.State != api.Succeeded { // the last line of a failure says whose exit code it is
+		err := o.bringOutputs(ctx, j)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		o.printOnce(err)
 		return o.settle(ctx, j, end)
 	}
 	settled := o.settle(ctx, j, end)
-	switch {
-	case noted && settled == nil:
-		o.noteOutputs(ctx, j, "")
-		return nil
-	case o.wait.outputs == "" || !end.status.State.Ended():
+	if !ended || o.wait.outputs == "" && (!known || settled != nil) {
 		return settled
 	}
-	err := o.fetchOutputs(ctx, j)
+	err := o.bringOutputs(ctx, j)
 	if settled == nil {
 		return err
 	}
+	o.printOnce(err)
+	return settled
+}
+
+// bringOutputs fetches the outputs of a job that has ended, or says how to get them.
+func (o *options) bringOutputs(ctx context.Context, j *job.Job) error {
+	if o.wait.outputs == "" {
+		o.noteOutputs(ctx, j, "")
+		return nil
+	}
+	return o.fetchOutputs(ctx, j)
+}
+
+// printOnce prints an error, unless it is nil or has been printed.
+func (o *options) printOnce(err error) {
 	var code *cli.Error
-	if err != nil && !errors.As(err, &code) { // else its reason has been printed
+	if err != nil && !errors.As(err, &code) {
 		report.PrintErrors(o.streams.ErrOut, []error{err})
 	}
-	return settled
 }
 
 func (o *options) fetchOutputs(ctx context.Context, j *job.Job) error {
@@ -73,9 +88,14 @@ func (o *options) noteOutputs(ctx context.Context, j *job.Job, more string) {
 	if err != nil {
 		return
 	}
+	days := make(chan int64, 1)
+	go func() { days <- dir.DeletedAfter(ctx) }()
 	files, err := dir.List(ctx, "")
 	if err != nil || len(files) == 0 {
 		return
 	}
 	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s%s", human.Count(len(files), "output"), j.ID(), j.LocationFlags(), more))
+	if days := <-days; days > 0 {
+		o.ui.Note(fmt.Sprintf("the bucket deletes results and outputs after %s: kubectl kinetic doctor tells how to change that", human.Count(int(days), "day")))
+	}
 }
