@@ -84,8 +84,8 @@ type Package struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Origin is where a job was submitted from. Only the handle has it, so that the same input
-// gives everybody the same manifest.
+// Origin is where a job was submitted from. Only the handle has it, so that commits and machines don't change the
+// manifest.
 type Origin struct {
 	// User is the name of the account on the client's machine.
 	User string `json:"user,omitempty"`

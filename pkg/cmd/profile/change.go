@@ -33,7 +33,7 @@ func use(streams genericiooptions.IOStreams) *cobra.Command {
 		Use:     "use NAME",
 		Short:   "Make a profile the current one",
 		Example: "  kubectl kinetic profile use prod",
-	}, 1, c.use)
+	}, 1, c.use, connections())
 }
 
 func (c *command) use(ctx context.Context, name string) error {
@@ -58,7 +58,7 @@ func unset(streams genericiooptions.IOStreams) *cobra.Command {
 		Short:             "Clear the current profile",
 		Example:           "  kubectl kinetic profile unset",
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, 0, c.unset)
+	}, 0, c.unset, connections())
 }
 
 func (c *command) unset(ctx context.Context, name string) error {
@@ -86,7 +86,7 @@ func remove(streams genericiooptions.IOStreams) *cobra.Command {
 		Aliases: []string{"remove"},
 		Short:   "Remove a profile; its cluster stays",
 		Example: "  kubectl kinetic profile rm prod",
-	}, 1, func(ctx context.Context, name string) error { return c.remove(ctx, name, *yes) }, own)
+	}, 1, func(ctx context.Context, name string) error { return c.remove(ctx, name, *yes) }, own, connections())
 }
 
 func (c *command) remove(ctx context.Context, name string, yes bool) error {

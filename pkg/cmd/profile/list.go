@@ -52,7 +52,7 @@ func list(streams genericiooptions.IOStreams) *cobra.Command {
 			return cli.Usagef("profile ls takes no argument, got %q; `kubectl kinetic profile show %s` prints one", name, name)
 		}
 		return c.list()
-	}, c.outputSection())
+	}, c.outputSection(), connections())
 }
 
 func (c *command) list() error {
@@ -102,7 +102,7 @@ func show(streams genericiooptions.IOStreams) *cobra.Command {
 		Use:     "show [NAME]",
 		Short:   "Show a profile (default: the current one)",
 		Example: "  kubectl kinetic profile show\n  kubectl kinetic profile show prod -o json",
-	}, 0, func(_ context.Context, name string) error { return c.show(name) }, c.outputSection())
+	}, 0, func(_ context.Context, name string) error { return c.show(name) }, c.outputSection(), connections())
 }
 
 func (c *command) show(name string) error {

@@ -68,6 +68,9 @@ func (c *command) outputSection() cli.Section {
 	return own
 }
 
+// connections are the flags that every command takes. Those that only read or change the file have no use for them.
+func connections() cli.Section { return connect.NewFlags().Section() }
+
 // named is a sub-command that takes the name of a profile, or none if least is 0.
 func (c *command) named(sub *cobra.Command, least int, do func(ctx context.Context, name string) error, sections ...cli.Section) *cobra.Command {
 	name := sub.Name()
