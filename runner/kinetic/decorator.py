@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import os
 import sys
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
