@@ -1,10 +1,15 @@
 package runner
 
 import (
-	"fmt"
+	_ "embed" // for the table
 	"regexp"
 	"strings"
 )
+
+// table is the module that has all parameters. It belongs to the client, so that Sources lacks it.
+//
+//go:embed kinetic/client/parameters.py
+var table string
 
 // Parameter is a parameter of the Python package's kinetic.run.
 type Parameter struct {
@@ -18,12 +23,8 @@ type Parameter struct {
 // Parameters returns the parameters of kinetic.run, in the order of the reference. It reads them where the package itself
 // has them, so that they stand in one place.
 func Parameters() []Parameter {
-	source, err := Sources.ReadFile("kinetic/options.py")
-	if err != nil {
-		panic(fmt.Sprintf("reading the embedded package: %v", err)) // it is part of the program, so this cannot happen
-	}
 	var all []Parameter
-	for _, p := range regexp.MustCompile(`(?m)^    Parameter\("(\w+)", "(?:--)?([\w-]*)"(?:.*, also="([\w ]+)")?`).FindAllStringSubmatch(string(source), -1) {
+	for _, p := range regexp.MustCompile(`(?m)^    Parameter\("(\w+)", "(?:--)?([\w-]*)"(?:.*, also="([\w ]+)")?`).FindAllStringSubmatch(table, -1) {
 		all = append(all, Parameter{Name: p[1], Flag: p[2], Also: strings.Fields(p[3])})
 	}
 	return all

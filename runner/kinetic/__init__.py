@@ -103,13 +103,11 @@ def __getattr__(name: str) -> object:
 
 def _value(name: str) -> object:
     """Return what has a name. In a job without the client, its names stand for themselves: annotations have them."""
-    from .errors import NotInstalled
+    from .errors import NotInstalled, stand_in
 
     try:
         return getattr(_module(_HOMES[name]), name)
     except NotInstalled as exc:
-        from .absent import stand_in
-
         return stand_in(name, exc)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import os
 import sys
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -309,7 +308,7 @@ def run(function: Any = None, /, **parameters: Any) -> Any:
             raise on_purpose(TypeError(f"kinetic.run({function!r:.60}, accelerator={parameters['accelerator']!r:.60}): give one accelerator"))
         function, parameters["accelerator"] = None, function
     options = Options(parameters)
-    if options.given.get("debug") and is_spot(options.given):
+    if options.given.get("debug") and not in_job() and is_spot(options.given):
         warnings.warn("debug=True with spot capacity: a preemption ends the debugging session", UserWarning, stacklevel=3)
 
     def decorate(function: Callable[P, R]) -> RemoteCallable[P, R]:

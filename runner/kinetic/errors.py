@@ -205,3 +205,23 @@ def of_kind(kind: str, code: int, message: str, next_step: Optional[str] = None)
     error = _BY_KIND.get(kind, KineticError)(text(message, next_step))
     error.kind, error.code = kind, code
     return error
+
+
+class Absent(type):
+    """A class that can't be used, and says why."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotInstalled(cls.__doc__ or "")
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NotInstalled(cls.__doc__ or "")
+
+    def __getitem__(cls, item: object) -> Absent:
+        return cls
+
+
+def stand_in(name: str, error: NotInstalled) -> Absent:
+    """Return what stands for a name: calling it, or using an attribute of it, raises an error like this one."""
+    return Absent(name, (), {"__doc__": str(error), "__module__": "kinetic"})

@@ -5,11 +5,10 @@
 import os
 import time
 
-from .bundle import fetch_bundle
 from .bundle.tree import read_index
-from .bundle.unpack import empty_directory
+from .bundle.unpack import empty_directory, fetch_bundle
 from .cache import open_cache
-from .call import read_call
+from .call import fetch_payload, read_call
 from .ending import PUBLISH_GRACE, after_call, try_to
 from .errands import Errands
 from .errors import Final, RunnerError, Stopped, Unreachable, explain, is_full, text_of
@@ -21,11 +20,10 @@ from .outcome import (
 from .outputs.directory import Outputs
 from .place import make_place, note_place, start_call
 from .publish import end_of_result, read_end
-from .records import Records, read_document
+from .records import Records
 from .spool import LogParts, Spool
-from .store import open_store
+from .store import Outage, open_store
 from .store.names import blob_name, payload_name, record_name
-from .store.outage import Outage
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
 
@@ -223,8 +221,6 @@ class Attempt:
         self.needed = [record_name(options.job, "handle"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         self.needed += more
         if call.kind == "pickle":
-            from .payload import fetch_payload
-
             call.payload = fetch_payload(store, options)
             self.needed.append(payload_name(options.job))
         # Without the records, the count would start again.
@@ -285,7 +281,7 @@ class Attempt:
         options = self.options
         if not options.hang_timeout:
             return None
-        from .hang import Hang
+        from .stacks import Hang
 
         folders = [self.workspace] if options.output_mount else [self.workspace, self.outputs.path]
         hang = Hang(options.hang_timeout, options.hang_action == "restart", self.scratch, folders)

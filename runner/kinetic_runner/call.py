@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The call: what a job runs."""
 
+import math
+import os
 import sys
 
 from .contract import LIMITS
 from .documents import check_directory, check_path, field, parse_document, strings
-from .errors import RunnerError
-from .store import read_verified
-from .store.names import record_name
-from .text import shorten
+from .errors import RunnerError, naming
+from .store import copy_verified, read_verified
+from .store.names import payload_name, record_name
+from .text import shorten, write_all
 
 CALL_LIMIT = LIMITS["call"]  # bytes of call.json, and of the inputs of a map
 TITLE_LIMIT = 100  # characters of the name of a pickled function, which may be any text
@@ -69,3 +71,15 @@ class Call:
         if self.kind == "function":
             return f"{self.file or self.module}:{self.function}"
         return {"file": self.file, "module": f"python -m {self.module}"}.get(self.kind) or self.args[0]
+
+
+def fetch_payload(store, options):
+    """Write the verified payload of a pickled call to the scratch directory. Return its path. Only the process of the call unpickles it."""
+    path = os.path.join(options.scratch, "payload.pkl")
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with naming(path):
+            copy_verified(store, payload_name(options.job), options.payload, math.inf, lambda block: write_all(fd, block))
+    finally:
+        os.close(fd)
+    return path

@@ -1,15 +1,21 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The outcome of a call, from its wait status, its own report and what the runner did to it."""
+"""The outcome of a call, from its wait status, its own report, what the runner did to it, and whether memory ran out."""
 
 import json
 import os
 
-from .memory import Memory
 from .outcome import (
-    COMPLETED, DEADLINE_EXCEEDED, EXIT_CODE, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, TERMINATED,
+    DEADLINE_EXCEEDED, EXIT_CODE, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, TERMINATED,
     Outcome, outcome_of_exit, outcome_of_signal, signal_name,
 )
+
+CONTROL_GROUP = "/sys/fs/cgroup"
+# The files of a container's control group that count the processes that the kernel has killed for want of memory, and that have the limit:
+# of version 2, and of version 1.
+FILES = ("memory.events", "memory.max"), ("memory/memory.oom_control", "memory/memory.limit_in_bytes")
+UNLIMITED = 1 << 62  # bytes: version 1 has a number that is about twice this
+MACHINE = "/proc/vmstat"  # counts those of the whole machine, in the same form; only Linux has it
 
 
 class Told:
@@ -91,3 +97,58 @@ def outcome_of_status(title, kind, status, told):
     if kind in ("function", "pickle") and code == 0:
         return Outcome(EXIT_CODE, 1, f"{title} ended its process before returning")
     return outcome_of_exit(title, code)
+
+
+class Memory:
+    """Tells whether memory has run out since this was made."""
+
+    def __init__(self, in_pod):
+        # Without a container of its own, a job has no group that counts for it alone.
+        self._in_pod = in_pod
+        self._before = self._counted()
+
+    def _counted(self):
+        return counted(os.path.join(CONTROL_GROUP, events) for events, _ in FILES) if self._in_pod else counted([MACHINE])
+
+    def ran_out(self):
+        """Return a sentence if the kernel has killed a process for want of memory, "" if it has not, and None if nobody knows."""
+        now = self._counted()
+        if self._before is None or now is None:
+            return None
+        if now <= self._before:
+            return ""
+        if not self._in_pod:
+            return "killed while this machine, or a limit on it, was out of memory"
+        size = limit()
+        return f"out of memory: {f'it used all of its {quantity(size)}' if size else 'its node had none left'}; request more with --memory"
+
+
+def counted(paths):
+    """Return how many processes the kernel has killed for want of memory, by the first of these files that says so; None if none does."""
+    for path in paths:
+        try:
+            with open(path, encoding="ascii") as file:
+                return int(dict(line.split() for line in file)["oom_kill"])
+        except (OSError, KeyError, ValueError):
+            pass
+    return None
+
+
+def limit():
+    """Return the container's limit in bytes, 0 if it has none or that is not known."""
+    for _, limit_file in FILES:
+        try:
+            with open(os.path.join(CONTROL_GROUP, limit_file), encoding="ascii") as file:
+                size = int(file.read())
+                return size if size < UNLIMITED else 0
+        except (OSError, ValueError):
+            pass
+    return 0
+
+
+def quantity(size):
+    """Return a number of bytes as --memory takes it."""
+    for unit, factor in ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10):
+        if size % factor == 0:
+            return f"{size // factor}{unit}"
+    return str(size)

@@ -65,59 +65,58 @@ def processes(text):
 
 
 REQUIRED = object()
-FLAGS = {  # the parser of the value, the default, the value's name in the help, and the help
-    "--job": (job_id, REQUIRED, "ID", "ID of the job"),
-    "--store": (str, REQUIRED, "URL", "store of the job: gs://BUCKET[/PREFIX] or file:///DIR"),
-    "--call": (sha256_hex, REQUIRED, "SHA256", "hash of the job's call.json"),
-    "--payload": (sha256_hex, "", "SHA256", "hash of payload.pkl, what a pickled call consists of"),
-    "--bundle": (sha256_hex, REQUIRED, "SHA256", "hash of the package index"),
-    "--environment": (sha256_hex, "", "SHA256", "hash of the list of wheels, or of the requirements, to install; default: none"),
-    "--function": (None, False, "", "start the interpreter of a function call while the rest is fetched"),
-    "--output-dir": (str, "", "DIR", "directory or gs:// URL for KINETIC_OUTPUT_DIR; default: the job's outputs in the store"),
-    "--output-sync": (seconds, 30.0, "SECONDS", "interval at which finished outputs are saved, 0 for only at the end; default 30"),
-    "--output-mount": (str, "", "DIR", "directory where the outputs' place in the bucket is mounted; default: they are saved from a directory below --work"),
-    "--resume-from": (job_id, "", "ID", "job whose outputs this one begins with"),
-    "--cache": (str, "", "SCOPE", "jobs with the same text share KINETIC_CACHE_DIR; default: there is none"),
-    "--cache-size": (int, DEFAULTS["cache_size"], "BYTES", f"most that the store keeps of it; default {DEFAULTS['cache_size']}"),
-    "--emulator": (str, "", "URL", "Cloud Storage emulator to use, without credentials"),
-    "--metadata-host": (str, "", "HOST", "metadata server to get access tokens from; default: GKE's"),
-    "--credentials": (str, "", "PATH", "credentials file to use instead of the metadata server"),
-    "--max-runtime": (seconds, 0.0, "SECONDS", "time limit for the call in this attempt; default 0, no limit"),
-    "--hang-timeout": (seconds, 0.0, "SECONDS", "time without a line, a file or a report, after which the log gets the call's stacks; default 0, never"),
-    "--hang-action": (hang_action, "stacks", "ACTION", "what --hang-timeout does: stacks, or restart to end the attempt as well; default stacks"),
-    "--budget": (seconds, 0.0, "SECONDS", "time for the call in all attempts together, which --max-cost pays for; default 0, no limit"),
-    "--max-disruptions": (whole_number, DEFAULTS["max_disruptions"], "N", f"fail the job after losing its pod more often than this; default {DEFAULTS['max_disruptions']}"),
-    "--retries": (whole_number, math.inf, "N", "fail the job after more crashes than this; default: Kubernetes decides"),
-    "--retry-on": (retry_on, "crash", "KIND", "what --retries covers: crash, or error to include calls that fail; default crash"),
-    "--map": (sha256_hex, "", "SHA256", "hash of a map's inputs, lines of JSON"),
-    "--chunk": (whole_number, 1, "N", "inputs per pod; default 1"),
-    "--inputs": (whole_number, 0, "N", "total number of inputs"),
-    "--only": (str, "", "0-0,5-9", "inputs to divide into chunks; default: all"),
-    "--release": (str, "", "NAMESPACE/NAME", "LeaderWorkerSet that host 0 scales to zero when the job ends"),
-    "--pathways": (whole_number, 0, "N", "TPU hosts of a job on Pathways, which calls once and on host 0; default 0, no such job"),
-    "--chips": (str, "", "KIND:N", "chips of each host, such as gpu:8 or tpu:4, if processes are to find each other; default: none"),
-    "--processes": (processes, 0, "N", "start the call N times on each host, or auto: once for each GPU for PyTorch; default 0, one process that is not numbered"),
-    "--caller": (whole_number, 0, "FD", "pipe whose end, without a byte, ends the job; default: none"),
-    "--grace": (seconds, 25.0, "SECONDS", "time from SIGTERM to SIGKILL; default 25"),
-    "--work": (os.path.abspath, WORK, "DIR", f"parent directory of workspace/, scratch/ and env/; default {WORK}"),
-    "--warm": (None, False, "", "the pod takes further calls: change the workspace of the last one in place, and leave the other hosts alone"),
-    "--given": (os.path.abspath, "", "DIR", "directory with objects of a new call that the client is storing"),
-    "--group-port": (whole_number, PORTS["group"], "PORT", f"port of host 0 to which the runners of the other hosts connect; default {PORTS['group']}"),
-    "--log-file": (str, "", "PATH", "file to write the log to instead of printing it"),
-    "--termination-log": (str, TERMINATION_LOG, "PATH", f'file for the termination message, "" for none; default {TERMINATION_LOG}'),
-    "--final": (None, False, "", "treat this attempt as the last one, however it ends"),
+FLAGS = {  # the parser of the value, and the default
+    "--job": (job_id, REQUIRED),  # ID: ID of the job
+    "--store": (str, REQUIRED),  # URL: store of the job: gs://BUCKET[/PREFIX] or file:///DIR
+    "--call": (sha256_hex, REQUIRED),  # SHA256: hash of the job's call.json
+    "--payload": (sha256_hex, ""),  # SHA256: hash of payload.pkl, what a pickled call consists of
+    "--bundle": (sha256_hex, REQUIRED),  # SHA256: hash of the package index
+    "--environment": (sha256_hex, ""),  # SHA256: hash of the list of wheels, or of the requirements, to install; default: none
+    "--function": (None, False),  # start the interpreter of a function call while the rest is fetched
+    "--output-dir": (str, ""),  # DIR: directory or gs:// URL for KINETIC_OUTPUT_DIR; default: the job's outputs in the store
+    "--output-sync": (seconds, 30.0),  # SECONDS: interval at which finished outputs are saved, 0 for only at the end
+    "--output-mount": (str, ""),  # DIR: directory where the outputs' place in the bucket is mounted; default: they are saved from a directory below --work
+    "--resume-from": (job_id, ""),  # ID: job whose outputs this one begins with
+    "--cache": (str, ""),  # SCOPE: jobs with the same text share KINETIC_CACHE_DIR; default: there is none
+    "--cache-size": (int, DEFAULTS["cache_size"]),  # BYTES: most that the store keeps of it
+    "--emulator": (str, ""),  # URL: Cloud Storage emulator to use, without credentials
+    "--metadata-host": (str, ""),  # HOST: metadata server to get access tokens from; default: GKE's
+    "--credentials": (str, ""),  # PATH: credentials file to use instead of the metadata server
+    "--max-runtime": (seconds, 0.0),  # SECONDS: time limit for the call in this attempt; default 0, no limit
+    "--hang-timeout": (seconds, 0.0),  # SECONDS: time without a line, a file or a report, after which the log gets the call's stacks; default 0, never
+    "--hang-action": (hang_action, "stacks"),  # ACTION: what --hang-timeout does: stacks, or restart to end the attempt as well
+    "--budget": (seconds, 0.0),  # SECONDS: time for the call in all attempts together, which --max-cost pays for; default 0, no limit
+    "--max-disruptions": (whole_number, DEFAULTS["max_disruptions"]),  # N: fail the job after losing its pod more often than this
+    "--retries": (whole_number, math.inf),  # N: fail the job after more crashes than this; default: Kubernetes decides
+    "--retry-on": (retry_on, "crash"),  # KIND: what --retries covers: crash, or error to include calls that fail
+    "--map": (sha256_hex, ""),  # SHA256: hash of a map's inputs, lines of JSON
+    "--chunk": (whole_number, 1),  # N: inputs per pod
+    "--inputs": (whole_number, 0),  # N: total number of inputs
+    "--only": (str, ""),  # 0-0,5-9: inputs to divide into chunks; default: all
+    "--release": (str, ""),  # NAMESPACE/NAME: LeaderWorkerSet that host 0 scales to zero when the job ends
+    "--pathways": (whole_number, 0),  # N: TPU hosts of a job on Pathways, which calls once and on host 0; default 0, no such job
+    "--chips": (str, ""),  # KIND:N: chips of each host, such as gpu:8 or tpu:4, if processes are to find each other; default: none
+    "--processes": (processes, 0),  # N: start the call N times on each host, or auto: once for each GPU for PyTorch; default 0, one process that is not numbered
+    "--caller": (whole_number, 0),  # FD: pipe whose end, without a byte, ends the job; default: none
+    "--grace": (seconds, 25.0),  # SECONDS: time from SIGTERM to SIGKILL
+    "--work": (os.path.abspath, WORK),  # DIR: parent directory of workspace/, scratch/ and env/
+    "--warm": (None, False),  # the pod takes further calls: change the workspace of the last one in place, and leave the other hosts alone
+    "--given": (os.path.abspath, ""),  # DIR: directory with objects of a new call that the client is storing
+    "--group-port": (whole_number, PORTS["group"]),  # PORT: port of host 0 to which the runners of the other hosts connect
+    "--log-file": (str, ""),  # PATH: file to write the log to instead of printing it
+    "--termination-log": (str, TERMINATION_LOG),  # PATH: file for the termination message, "" for none
+    "--final": (None, False),  # treat this attempt as the last one, however it ends
 }
 
 
 def usage():
-    """Return the text of --help."""
-    lines = [f"  {name} {value:<{max(0, 25 - len(name))}} {text}" for name, (_, _, value, text) in FLAGS.items()]
-    return "\n".join(["usage: remote_runner.py FLAGS", "Run one call of a Kinetic job."] + lines)
+    """Return the text of --help, which nobody reads in a pod: the comments above say what the flags mean."""
+    return "usage: remote_runner.py FLAGS\nRun one call of a Kinetic job.\n  " + "\n  ".join(FLAGS)
 
 
 def parse_options(argv):
     """Parse the command line. argparse would take a tenth of a job's start-up time."""
-    values = {name: default for name, (_, default, _, _) in FLAGS.items()}
+    values = {name: default for name, (_, default) in FLAGS.items()}
     words = iter(argv)
     for word in words:
         name, equals, text = word.partition("=")

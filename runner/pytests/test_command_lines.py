@@ -12,8 +12,8 @@ from typing import Any, Callable, Optional
 
 import kinetic
 import pytest
-from kinetic import JobHandle, JobStatus, NotInstalled, UsageError, VersionMismatch, checks, options
-from kinetic.client import binaries
+from kinetic import JobHandle, JobStatus, NotInstalled, UsageError, VersionMismatch, options
+from kinetic.client import binaries, checks
 
 RECORDER = """#!{python}
 import json, os, sys

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import kinetic
 import pytest
-from kinetic import options
+from kinetic.client import parameters
 
 
 @kinetic.run(accelerator="l4")
@@ -111,7 +111,7 @@ def test_help_lists_every_parameter() -> None:
     functions: list[Callable[..., Any]] = [kinetic.run, kinetic.configure, kinetic.RemoteCallable.with_options]
     for function in functions:
         shown = inspect.signature(function).parameters
-        assert [name for name in shown if name not in ("self", "function")] == [p.name for p in options.PARAMETERS]
+        assert [name for name in shown if name not in ("self", "function")] == [p.name for p in parameters.PARAMETERS]
     assert inspect.signature(kinetic.run).parameters["hosts"].annotation == "Optional[int]"
     assert "\n    hosts: the number of hosts; " in (inspect.getdoc(kinetic.run) or "")
 

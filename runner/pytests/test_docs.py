@@ -9,7 +9,8 @@ import re
 import kinetic
 import pytest
 from conftest import REPOSITORY, Project
-from kinetic import BatchHandle, JobHandle, options
+from kinetic import BatchHandle, JobHandle
+from kinetic.client import parameters
 
 PAGE = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -17,8 +18,8 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 def test_table_of_parameters() -> None:
     rows = [line for line in PAGE.split("## Parameters")[1].split("\n## ")[0].splitlines() if line.startswith("| `")]
-    flags = {parameter.name: f"`{parameter.flag}`" if parameter.flag else "" for parameter in options.PARAMETERS}
-    assert rows == [f"| `{parameter.name}` | {flags[parameter.name]} | {parameter.summary} |" for parameter in options.PARAMETERS]
+    flags = {parameter.name: f"`{parameter.flag}`" if parameter.flag else "" for parameter in parameters.PARAMETERS}
+    assert rows == [f"| `{parameter.name}` | {flags[parameter.name]} | {parameter.summary} |" for parameter in parameters.PARAMETERS]
 
 
 def test_errors() -> None:

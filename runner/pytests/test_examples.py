@@ -14,7 +14,7 @@ import sys
 import kinetic
 import pytest
 from conftest import REPOSITORY, Project
-from kinetic import options
+from kinetic.client import parameters
 
 EXAMPLES = REPOSITORY / "examples"
 PROGRAMS = sorted(str(file.relative_to(EXAMPLES)) for file in EXAMPLES.glob("*/*.py"))
@@ -50,7 +50,7 @@ def test_compiles_and_knows_the_package(program: str) -> None:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kinetic":
             assert hasattr(kinetic, node.attr), node.attr
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".run", ".configure", ".with_options")):
-            options.check({str(keyword.arg): None for keyword in node.keywords})
+            parameters.check({str(keyword.arg): None for keyword in node.keywords})
 
 
 @pytest.mark.parametrize("program", RUNS)

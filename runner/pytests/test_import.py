@@ -122,7 +122,8 @@ def test_without_the_client(project: Project) -> None:
     zipped = without_client(project)
     text = """
     import kinetic
-    @kinetic.run(accelerator="l4")
+    kinetic.configure(namespace=5)
+    @kinetic.run(accelerator="l4", hosts="x", spot=True, debug=True, of_a_newer_version=True)
     def train(n): return n + 1
     print(train(1), kinetic.JobStatus.FAILED.value)
     try:
@@ -145,6 +146,9 @@ def test_without_the_client(project: Project) -> None:
         "False JobHandle",
         *["NotInstalled"] * 4,
     ]
+    assert done.stderr == ""
+    bare = project.run("import kinetic; print(kinetic.run(hosts='x')(len))", env={"PYTHONPATH": zipped})
+    assert bare.stdout == "<kinetic.run of len>\n"  # such as a process of the job that got another environment
     words = [sys.executable, "-m", "kinetic", "jobs", "list"]
     env = project.environment({"PYTHONPATH": zipped})
     failed = subprocess.run(words, cwd=project.directory, env=env, capture_output=True, text=True, check=False)

@@ -9,8 +9,8 @@ import typing
 from typing import Any
 
 import pytest
-from kinetic import Data, UsageError, configure, options, run
-from kinetic.client import binaries, signature
+from kinetic import Data, UsageError, configure, run
+from kinetic.client import binaries, parameters, signature
 from kinetic.options import Options
 
 FLAGS: list[tuple[dict[str, Any], list[str]]] = [
@@ -117,6 +117,17 @@ def test_refused_at_decoration(given: dict[str, Any], error: type[Exception], me
         assert (type(caught.value), str(caught.value)) == (error, message)
 
 
+@pytest.mark.parametrize("given, error, message", REFUSED[:5])
+def test_jobs_refuse_when_they_submit(given: dict[str, Any], error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where their own call was submitted, the parameters may have been right: another version knows others, and variables differ."""
+    monkeypatch.setenv("KINETIC_JOB_ID", "cpu-train")
+    function: Any = run(**given)(len)
+    assert function([1]) == 1
+    with pytest.raises(error) as caught:
+        function.options.flags()
+    assert str(caught.value) == message
+
+
 @pytest.mark.parametrize(
     "given, message",
     [
@@ -154,7 +165,7 @@ def test_taken(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def clean() -> typing.Iterator[None]:
     yield
-    configure(**{parameter.name: None for parameter in options.PARAMETERS})
+    configure(**{parameter.name: None for parameter in parameters.PARAMETERS})
 
 
 @pytest.mark.usefixtures("clean")
@@ -194,7 +205,7 @@ def test_target_is_what_finds_the_job_again() -> None:
 
 def test_every_parameter_has_its_type() -> None:
     """Editors and type checkers see the types, which are written out: they must be those of the table, in its order."""
-    assert list(signature.Parameters.__annotations__) == [parameter.name for parameter in options.PARAMETERS]
+    assert list(signature.Parameters.__annotations__) == [parameter.name for parameter in parameters.PARAMETERS]
 
 
 def test_jobs_that_can_not_have_it_ignore_keep_warm_of_configure() -> None:

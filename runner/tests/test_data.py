@@ -10,8 +10,7 @@ import unittest
 from bucket import Bucket, RealBucket, real_program
 from fixture import JOB, RunnerCase, function, program, script
 
-from kinetic_runner.data import disk
-from kinetic_runner.data.progress import Progress
+from kinetic_runner.data import Progress, disk
 from kinetic_runner.errors import BadData
 
 SHOW = """
@@ -141,7 +140,7 @@ class OnOurBucket(Round, DataCase):
     def test_a_store_that_does_not_answer_is_named(self):
         self.bucket.put("set/a", b"12345")
         self.bucket.fail(503, 1, "alt=media")
-        ran = self.run_with(from_bucket("gs://bucket/set"), changed="import kinetic_runner.store.outage as o; o.FIRST_SECONDS = 0")
+        ran = self.run_with(from_bucket("gs://bucket/set"), changed="import kinetic_runner.store as o; o.FIRST_SECONDS = 0")
         self.assertEqual(ran.result["value"][0], {"a": 5}, ran.err)
         self.assertRegex(ran.stderr, r"gs://bucket has not answered for 0 seconds \(\S+ answered 503\): trying again\n(.*\n)*kinetic: data: 1 source")
 

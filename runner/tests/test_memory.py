@@ -7,7 +7,7 @@ import unittest
 from unittest import mock
 
 from fixture import function
-from kinetic_runner import memory
+from kinetic_runner import judge
 from test_pod import PodCase
 
 # Before it is killed, the call notes in the control group what the kernel would.
@@ -34,18 +34,18 @@ class Groups(unittest.TestCase):
             "an odd limit": ({"memory.events": "oom_kill %d\n", "memory.max": "1500\n"}, "it used all of its 1500"),
         }
         for name, (files, want) in cases.items():
-            with self.subTest(name), tempfile.TemporaryDirectory() as group, mock.patch.object(memory, "CONTROL_GROUP", group):
+            with self.subTest(name), tempfile.TemporaryDirectory() as group, mock.patch.object(judge, "CONTROL_GROUP", group):
                 self.write(group, files, 3)
-                before = memory.Memory(in_pod=True)
+                before = judge.Memory(in_pod=True)
                 self.assertEqual(before.ran_out(), "")
                 self.write(group, files, 4)
                 self.assertEqual(before.ran_out(), f"out of memory: {want}; request more with --memory")
 
     def test_of_this_machine(self):
-        with tempfile.TemporaryDirectory() as folder, mock.patch.object(memory, "MACHINE", os.path.join(folder, "vmstat")):
-            self.assertIsNone(memory.Memory(in_pod=False).ran_out())
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(judge, "MACHINE", os.path.join(folder, "vmstat")):
+            self.assertIsNone(judge.Memory(in_pod=False).ran_out())
             self.write(folder, {"vmstat": "nr_free_pages 9\noom_kill %d\n"}, 3)
-            before = memory.Memory(in_pod=False)
+            before = judge.Memory(in_pod=False)
             self.assertEqual(before.ran_out(), "")
             self.write(folder, {"vmstat": "nr_free_pages 9\noom_kill %d\n"}, 4)
             self.assertEqual(before.ran_out(), "killed while this machine, or a limit on it, was out of memory")
@@ -59,10 +59,10 @@ class Groups(unittest.TestCase):
 
     def test_nobody_knows(self):
         for text in (None, "", "oom_kill many\n", "oom 3\n", "\0"):
-            with self.subTest(text), tempfile.TemporaryDirectory() as group, mock.patch.object(memory, "CONTROL_GROUP", group):
+            with self.subTest(text), tempfile.TemporaryDirectory() as group, mock.patch.object(judge, "CONTROL_GROUP", group):
                 if text is not None:
                     self.write(group, {"memory.events": text}, 0)
-                self.assertIsNone(memory.Memory(in_pod=True).ran_out())
+                self.assertIsNone(judge.Memory(in_pod=True).ran_out())
 
 
 class Killed(PodCase):
@@ -81,7 +81,7 @@ class Killed(PodCase):
                     with open(path, "w") as file:
                         file.write(text)
                 files = {"train.py": textwrap.dedent(SOURCE).format(path=counts, count=after)}
-                change = f"from kinetic_runner import memory\nmemory.CONTROL_GROUP = {group!r}"
+                change = f"from kinetic_runner import judge\njudge.CONTROL_GROUP = {group!r}"
                 ran = self.finish(self.start_changed(change, self.argv(function(), files, "--final")))
                 self.assertEqual((ran.code, self.document("end.json")["message"]), (137, want), ran.out)
 

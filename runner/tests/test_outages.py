@@ -6,9 +6,9 @@ import unittest
 
 from bucket import BUCKET, Handler
 from fixture import RUNNER  # noqa: F401  which makes the package known
+from kinetic_runner import store
 from kinetic_runner.errors import Unreachable
-from kinetic_runner.store import gcs, outage
-from kinetic_runner.store.outage import Outage
+from kinetic_runner.store import Outage, gcs
 from test_gcs import StoreCase
 
 MIB = 1 << 20
@@ -88,8 +88,8 @@ class Outages(StoreCase):
         self.away(200, Handler.reset)
         self.put()
         moments = [moment for moment, _ in said]
-        self.assertTrue(outage.FIRST_SECONDS <= moments[0] <= outage.FIRST_SECONDS + gcs.LONGEST_PAUSE, moments)
-        self.assertTrue(all(later >= moment + outage.NEXT_SECONDS for moment, later in zip(moments, moments[1:])), moments)
+        self.assertTrue(store.FIRST_SECONDS <= moments[0] <= store.FIRST_SECONDS + gcs.LONGEST_PAUSE, moments)
+        self.assertTrue(all(later >= moment + store.NEXT_SECONDS for moment, later in zip(moments, moments[1:])), moments)
         self.assertIn(len(moments), (6, 7))
         self.assertRegex(said[0][1], rf"^gs://{BUCKET} has not answered for \d+ seconds \(.+\): trying again$")
 

@@ -14,7 +14,7 @@ from fixture import JOB, RUNNER, command, function, script, sha256
 from test_pod import PodCase, first_upload
 
 OUTPUTS = f"{JOB}/outputs/"
-IMPATIENT = "import kinetic_runner.store.outage as o; o.FIRST_SECONDS = 0"
+IMPATIENT = "import kinetic_runner.store as o; o.FIRST_SECONDS = 0"
 AWAY = rf"kinetic: gs://{BUCKET} has not answered for 0 seconds \(\S+ answered 503\): trying again\n"
 EXIT, AGAIN = "import sys; sys.exit(200)", ("--retries", "9", "--retry-on", "error", "--output-sync", "0.1")  # another attempt follows
 # Ask the runner to save what is there: a call that is killed at once has no time to be seen.

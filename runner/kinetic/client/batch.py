@@ -12,14 +12,13 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Generic, Optional, TypeVar
 
-from .. import checks
 from ..errors import JobNotFound, UsageError, brief
 from ..job_status import JobStatus
-from ..options import Duration
-from . import binaries, outcomes, scratch
+from . import binaries, checks, outcomes, scratch
 from .finding import OF_ONE, by_name, describe, place
 from .handle import JobHandle
 from .inputs import Input, InputHandle, Inputs, Outcome, OutcomeReader
+from .parameters import Duration
 from .report import Reporter
 
 R = TypeVar("R")

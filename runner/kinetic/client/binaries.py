@@ -10,7 +10,8 @@ import sys
 
 from .. import __version__
 from ..errors import NotInstalled, VersionMismatch
-from ..options import default_variables
+from ..options import Options
+from .parameters import flags
 
 DIRECTORY = "KINETIC_BIN"  # names the directory that holds them
 FRONT_DOOR, RUN, JOBS = "kubectl-kinetic", "kubectl-kinetic_run", "kubectl-kinetic_jobs"
@@ -46,6 +47,12 @@ def environment() -> dict[str, str]:
     if here and (found is None or os.path.dirname(found) != here):
         env["PATH"] = here + os.pathsep + env.get("PATH", os.defpath)
     return env
+
+
+def default_variables() -> dict[str, str]:
+    """Return the environment variables for what configure has set and some jobs ignore: a map and a local job have no warm host."""
+    words = flags({name: value for name, value in Options({}).all().items() if name == "keep_warm"})
+    return {"KINETIC_KEEP_WARM": word.partition("=")[2] for word in words}
 
 
 def help_of(name: str) -> str:

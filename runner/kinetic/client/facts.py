@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from ..job_status import JobStatus
-from ..options import Options, flags
+from ..options import Options
+from .parameters import flags
 
 # What the binaries print about a job, each with its name in the description of a job that was found, if that differs.
 NAMES = {

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
 
-from .. import checks
 from ..errors import brief, on_purpose
 from ..job_status import JobStatus
-from ..options import PLACES, Options, check, flags
-from . import binaries, process
+from ..options import Options
+from . import binaries, checks, process
 from .facts import CANCELLED
 from .handle import JobHandle
+from .parameters import PLACES, check, flags
 
 # The order of such parameters in keras-kinetic.
 OF_ONE = ("project", "cluster")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..decorator import RemoteCallable
 from ..errors import on_purpose
-from ..options import did_you_mean
+from .parameters import did_you_mean
 
 
 def binder(function: RemoteCallable[Any, Any]) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from typing import Optional
 
-from .. import checks
-from ..options import PARAMETERS, Duration, span
+from . import checks
+from .parameters import PARAMETERS, Duration, span
 
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # Those that say where a job is have the same names, and are part of many commands.

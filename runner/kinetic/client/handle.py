@@ -12,15 +12,14 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
-from .. import checks
 from ..errors import JobNotFound, JobTimeout, UsageError, brief
 from ..job_status import JobStatus
-from ..options import PLACES, Duration, one, switch
-from . import advice, binaries, inside, process, result, scratch
+from . import advice, binaries, checks, inside, process, result, scratch
 from .facts import Facts, ending, known
 from .flags import timeout_flag
 from .interrupts import Stop
 from .joblog import LogLines, printed
+from .parameters import PLACES, Duration, one, switch
 from .report import Reporter, guarded, origin
 from .rerun import Repeatable
 

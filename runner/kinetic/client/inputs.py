@@ -9,12 +9,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
-from .. import checks
 from ..errors import JobNotFound, JobTimeout, UsageError
 from ..job_status import JobStatus
-from ..options import Duration
-from . import binaries, process
+from . import binaries, checks, process
 from .joblog import LogLines
+from .parameters import Duration
 
 if TYPE_CHECKING:
     from .handle import JobHandle

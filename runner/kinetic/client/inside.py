@@ -8,11 +8,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Optional
 
-from .. import checks
 from ..errors import Interrupted
-from ..options import one
-from . import binaries, process
+from . import binaries, checks, process
 from .interrupts import Interrupts, interrupt
+from .parameters import one
 from .report import Reporter
 
 

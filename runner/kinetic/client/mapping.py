@@ -14,10 +14,9 @@ from typing import Any, NoReturn, Optional, TypeVar
 
 import cloudpickle
 
-from .. import checks
 from ..decorator import RemoteCallable
 from ..errors import UsageError, on_purpose
-from . import binaries, facts, fitting, outcomes, payload, process, project, result
+from . import binaries, checks, facts, fitting, outcomes, payload, process, project, result
 from .batch import BatchHandle, arguments, check_mode
 from .handle import JobHandle
 from .inputs import Outcome

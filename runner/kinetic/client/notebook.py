@@ -11,12 +11,12 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Optional
 
-from .. import checks, decorator, errors
+from .. import decorator, errors
 from ..cell import cell as run_cell
-from ..checks import HELP
-from ..options import PARAMETERS
-from . import binaries, flags
+from . import binaries, checks, flags
+from .checks import HELP
 from .names import needed
+from .parameters import PARAMETERS
 
 # Flags that are also parameters which the package itself follows, or which say where the job is.
 OWN = {p.flag: p.name for p in PARAMETERS if p.of_target or p.name in ("debug", "package_root")}

@@ -8,11 +8,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Optional
 
-from .. import checks
 from ..errors import UsageError, brief
-from ..options import PLACES, check, described, flags, merged
-from . import binaries, process
+from ..options import described, merged
+from . import binaries, checks, process
 from .facts import Facts
+from .parameters import PLACES, check, flags
 from .report import Reporter
 
 if TYPE_CHECKING:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypedDict, Union
+
+from .parameters import PARAMETERS
 
 if TYPE_CHECKING:
     from ..data import Data
-    from ..options import Duration, Parameter
+    from .parameters import Duration
 
 PLACE = "PARAMETERS"  # in a docstring: where the parameters go
 Path = Union[str, "os.PathLike[str]"]
@@ -69,13 +71,13 @@ class Parameters(TypedDict, total=False):
     store: Optional[str]
 
 
-def describe(function: Callable[..., Any], table: Sequence[Parameter]) -> None:
-    """Give a function with **parameters a signature that lists those of the table, and a docstring that says what they are."""
+def describe(function: Callable[..., Any]) -> None:
+    """Give a function with **parameters a signature that lists those of kinetic.run, and a docstring that says what they are."""
     own = inspect.signature(function)
     types = {name: getattr(kind, "__forward_arg__", kind) for name, kind in Parameters.__annotations__.items()}
-    listed = [inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=types[p.name]) for p in table]
+    listed = [inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=types[p.name]) for p in PARAMETERS]
     kept = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     setattr(function, "__signature__", own.replace(parameters=[*kept, *listed]))  # noqa: B010 # no type checker knows it
     if function.__doc__ is not None:  # as with python -OO
-        lines = "\n        ".join(f"{p.name}: {p.summary.replace('`', '')}" for p in table)
+        lines = "\n        ".join(f"{p.name}: {p.summary.replace('`', '')}" for p in PARAMETERS)
         function.__doc__ = function.__doc__.replace(PLACE, lines)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .. import checks
 from ..errors import UsageError
+from . import checks
 
 LONGEST = 63  # characters of the last part of a key
 

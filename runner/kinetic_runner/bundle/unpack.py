@@ -17,6 +17,17 @@ COPIES = 16  # files that are written at once from one blob
 REMEMBERED = 10_000  # directories that are known to exist
 
 
+def fetch_bundle(store, index, workspace):
+    """Write the files of the index to the new workspace: all, or none."""
+    tree = Tree(store, workspace)
+    try:
+        tree.write_files(index, store.parallel)
+        tree.write_links(index)
+    except Exception:
+        empty_directory(workspace)
+        raise
+
+
 class Tree:
     """A directory that was empty, to which only this process writes."""
 

@@ -4,16 +4,18 @@
 
 import hashlib
 import os
+import threading
+import time
 from collections import namedtuple
 
 from ..bundle.unpack import empty_directory
 from ..documents import SHA256, check_path, field
 from ..errors import NO_ROOM, Away, BadData, RunnerError, Unreachable, explain
+from ..text import readable
 from .disk import check_room
-from .progress import Progress
-from .sources import open_source
 
 COPY = "copy"
+LINE_SECONDS = 10.0  # between two lines about the progress of copies
 
 Input = namedtuple("Input", "name mount source access set url path file")
 
@@ -96,6 +98,27 @@ def copy_sources(attempt, sources):
     return paths
 
 
+def open_source(attempt, entry):
+    """Return the source of an input.
+
+    Its look() finds out how large it is, as size in bytes. Its copy(folder, progress) fills an
+    empty directory and returns the name of the file in it that is meant, "" for all of them.
+    """
+    if entry.set:
+        from .dataset import DataSet
+
+        return DataSet(attempt.store, entry.set, entry.file)
+    if entry.url.startswith("gs://"):
+        from .bucket import Bucket
+
+        return Bucket(attempt, entry.url)
+    if entry.url.startswith("hf://"):
+        from .hub import Hub
+
+        return Hub(attempt, entry.url)
+    raise RunnerError(f"{entry.url!r:.200} is neither gs:// nor hf://: submit again with a single version of the client")
+
+
 def named(entry, action):
     """Return the result of action. Its failure names the input, and is final unless the source may answer later."""
     try:
@@ -108,3 +131,30 @@ def named(entry, action):
         if exc.errno not in NO_ROOM:
             raise
         raise BadData(f"{entry.source}: {explain(exc)}") from None
+
+
+class Progress:
+    """Says every few seconds how much has been copied. Several threads may add."""
+
+    def __init__(self, say, total):
+        self._say, self._total = say, total
+        self._began = self._next = time.monotonic()
+        self._next += LINE_SECONDS
+        self._done, self._lock = 0, threading.Lock()
+
+    def add(self, size):
+        """Note that size more bytes were copied."""
+        with self._lock:
+            self._done += size
+            now = time.monotonic()
+            if now < self._next:
+                return
+            self._next = now + LINE_SECONDS
+            done, rate = self._done, self._done / (now - self._began)
+        left = f", {max(0, self._total - done) / rate:.0f} s left" if self._total > done and rate else ""
+        self._say(f"data: {readable(done)} of {readable(max(done, self._total))}, {readable(int(rate))}/s{left}")
+
+    def end(self, count):
+        """Say that all is there."""
+        seconds = time.monotonic() - self._began
+        self._say(f"data: {count} source{'' if count == 1 else 's'}, {readable(self._done)} in {seconds:.1f} s")

@@ -9,9 +9,8 @@ import threading
 
 from ..errors import BadData, NotFound, RunnerError, naming
 from ..store import in_parallel
-from ..store.gcs import GCSStore
+from ..store.gcs import GCSReader, GCSStore
 from ..store.objects import can_be_file, list_objects, object_of
-from ..store.reader import GCSReader
 from ..text import COPY_BLOCK, file_blocks, write_all
 
 THREADS = 8

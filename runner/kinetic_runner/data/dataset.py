@@ -19,6 +19,23 @@ TRUSTED_AGE = AGES["set"]
 Shard = namedtuple("Shard", "sha256 files bytes")
 
 
+class DataSet:
+    """Files that the client has put into the store."""
+
+    def __init__(self, store, sha256, file):
+        self._store, self._sha256, self._file = store, sha256, file
+        self.size = 0
+
+    def look(self):
+        """Find out the size."""
+        self.size = set_size(self._store, self._sha256)
+
+    def copy(self, folder, progress):
+        """Copy the files, each verified by its hash."""
+        fetch_set(self._store, self._sha256, folder, progress.add)
+        return self._file
+
+
 def set_size(store, sha256):
     """Return how many bytes the files of a data set have."""
     return sum(shard.bytes for shard in read_shards(store, sha256))

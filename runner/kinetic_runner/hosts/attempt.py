@@ -10,7 +10,7 @@ from .. import publish
 from ..attempt import Attempt, NoCall
 from ..ending import try_to
 from ..errors import RunnerError, explain
-from ..outcome import EXIT_RUNNER, EXIT_TERMINATED, KILLED, STOPPED, TERMINATED, Outcome
+from ..outcome import EXIT_TERMINATED, KILLED, STOPPED, TERMINATED, Outcome
 from ..spool import LogParts, Spool
 from ..text import timestamp
 from .channel import KEY_VARIABLE, Greeting

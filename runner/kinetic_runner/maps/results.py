@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results of a map's inputs, on their way from the child to the store."""
 
-import json
 import math
 import os
 import time

@@ -15,13 +15,12 @@ from ..store.names import incomplete_folder, index_folder, index_name
 from ..store.objects import list_objects, rewrite_object
 from ..text import readable
 from .directory import clear_directory
-from .index import LATEST, Conflict, Document, Index, text_of_moment
+from .index import LATEST, Conflict, Index, text_of_moment
 from .keeper import Keeper
 from .observer import Observer
 from .plain import Have, Plain
 from .restore import PARALLEL, Restore, add_plain, common_moment, drop_removed, items_of, moments, named, plain_items, put_replaced, read_indexes
 from .sender import Sender
-from .settle import settle
 from .tree import FILE, FOLDER, read_tree, stamp_of
 from .worker import Worker
 
@@ -275,7 +274,7 @@ class Session:
         """Tidy up in the store, now that the job has ended; others are the numbers of the other hosts."""
         if self._index.exists and not self._worker.superseded:
             self._names.wait(self._attempt.leave_by - LAST_SECONDS)
-            settle(self._home, self._names, self._index, self._number)
+            settle_index(self._home, self._names, self._index, self._number)
         in_parallel(self._settle_other, list(others), PARALLEL)
         self.tell()
 
@@ -286,7 +285,7 @@ class Session:
         if index.exists and index.document.ended and not index.document.done and (index.document.entries or index.document.objects()):
             names = Plain(self._home, self._plain, f"{self._attempt.options.job}/{number}/{self._attempt.number}", self.note)
             names.load()
-            settle(self._home, names, index, number)
+            settle_index(self._home, names, index, number)
 
     def close(self):
         """Stop to watch, unless something is still being saved."""
@@ -311,3 +310,13 @@ def standing(store, job):
     if end is None:
         return "had not ended"
     return "was cancelled" if end.get("reason") == "Cancelled" else "had ended before it saved all"
+
+
+def settle_index(home, names, index, number):
+    """Let an index name the plain objects, mark it as done, and delete the objects that it no longer names."""
+    document = index.document
+    names.bring(document)
+    index.write(entries=names.with_plain_names(document.entries), pending=(), done=True)
+    folder, named = index_folder(number), index.document.objects()
+    gone = [found.name for found in list_objects(home, folder) if found.name not in named]
+    in_parallel(home.delete, gone, PARALLEL)

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The store: objects by name, in a bucket or in a directory."""
 
+import _thread
 import hashlib
 import io
+import math
 import os
 
 from ..errors import Mismatch, RunnerError
@@ -11,6 +13,7 @@ from ..text import COPY_BLOCK, readable
 
 # Advice in several messages.
 RESUBMIT = "delete it, then submit the job again to upload it"
+FIRST_SECONDS, NEXT_SECONDS = 5.0, 30.0  # before the first message about an outage, and at least between two of them
 
 
 class Replaced(RunnerError):
@@ -89,3 +92,19 @@ def read_verified(store, name, sha256, limit):
     buffer = io.BytesIO()
     copy_verified(store, name, sha256, limit, buffer.write)
     return buffer.getvalue()
+
+
+class Outage:
+    """Says that a store does not answer. All threads and stores of an attempt share one, so that only one of them says it."""
+
+    def __init__(self, say):
+        self.say = say
+        self._told_at, self._lock = -math.inf, _thread.allocate_lock()
+
+    def note(self, bucket, exc, began, now):
+        """Note the failure of a request that has failed since began, a time.monotonic() as now is."""
+        with self._lock:
+            if now < max(began + FIRST_SECONDS, self._told_at + NEXT_SECONDS):
+                return
+            self._told_at = now
+        self.say(f"gs://{bucket} has not answered for {now - began:.0f} seconds ({exc}): trying again")

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store in a bucket, through the JSON API of Google Cloud Storage or an emulator."""
 
+import base64
 import calendar
 import copy
+import hashlib
 import json
 import math
 import os
@@ -12,12 +14,11 @@ import time
 import urllib.parse
 
 from ..contract import OBJECTS
-from ..errors import AlreadyExists, RunnerError, Transient, Unreachable
+from ..errors import AlreadyExists, NotFound, RunnerError, Transient, Unreachable
 from ..text import encode_json, shorten
+from . import RESUBMIT, Replaced
 from .account import open_account
 from .http import REQUEST_SECONDS, RETRY_STATUS, Endpoint, Request, server_time
-from .reader import GCSReader
-from .upload import measure, multipart
 
 GCS_URL = r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]{1,220}[a-z0-9])(?:/(?P<prefix>[^?#]*))?"
 GCS_ENDPOINT = "https://storage.googleapis.com"
@@ -277,3 +278,87 @@ def error_text(data):
         return json.loads(data)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         return data.decode("utf-8", "replace")
+
+
+def measure(source):
+    """Return the size of what a source yields, and its MD5 in base64."""
+    size, digest = 0, hashlib.md5(usedforsecurity=False)
+    for block in source():
+        size += len(block)
+        digest.update(block)
+    return size, base64.b64encode(digest.digest()).decode()
+
+
+def multipart(fields, source, size):
+    """Return headers and body of an upload, without holding it in memory."""
+    boundary = os.urandom(16).hex()
+    head = (
+        f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n".encode()
+        + encode_json(fields)
+        + f"\r\n--{boundary}\r\nContent-Type: {fields['contentType']}\r\n\r\n".encode()
+    )
+    tail = f"\r\n--{boundary}--\r\n".encode()
+
+    def body():
+        yield head
+        yield from source()
+        yield tail
+
+    length = len(head) + size + len(tail)
+    return (("Content-Type", f"multipart/related; boundary={boundary}"), ("Content-Length", str(length))), body
+
+
+class GCSReader:
+    """The bytes of an object, or those from begin to end, as a binary file. An interrupted transfer is resumed."""
+
+    def __init__(self, store, name, generation=None, begin=0, end=None):
+        self._store, self._name = store, name
+        self._done, self._end = begin, end
+        self.generation, self._answer = generation, None
+        self._retry(self._connect)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._answer is not None:
+            self._answer.close()
+
+    def read(self, size):
+        """Return at most size bytes, none at the end."""
+        block = self._retry(lambda: self._read(size))
+        self._done += len(block)
+        return block
+
+    def _retry(self, action):
+        return self._store.retry(f"read {self._store.url(self._name)}", action)
+
+    def _read(self, size):
+        if self._answer is None:
+            self._connect()
+        try:
+            return self._answer.read(size)
+        except Transient:
+            self._answer = None
+            raise
+
+    def _connect(self):
+        # With gzip, the object comes as it is stored, even if that is compressed.
+        headers, path = (("Accept-Encoding", "gzip"),), self._store.path(self._name) + "?alt=media"
+        path += f"&generation={self.generation}" if self.generation else ""
+        part = self._done or self._end is not None
+        if part:
+            headers += (("Range", f"bytes={self._done}-{'' if self._end is None else self._end - 1}"),)
+        answer = self._store.send(Request("GET", path, headers))
+        if answer.status != (206 if part else 200):
+            self._refuse(answer.status, answer.content())
+        self.generation = self.generation or answer.headers["x-goog-generation"]
+        self._answer = answer
+
+    def _refuse(self, status, data):
+        url = self._store.url(self._name)
+        if status == 404 and self.generation:
+            raise Replaced(f"{url} was replaced while it was read: {RESUBMIT}")
+        if status == 404 and b"bucket does not exist" not in data:
+            raise NotFound(f"{url} does not exist")
+        raise self._store.refusal(status, data, f"read {url}", "storage.objects.get")

@@ -12,8 +12,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Callable, Optional
 
-from .data import Data
-from .errors import UsageError, on_purpose
+from ..data import Data
+from ..errors import UsageError, on_purpose
 
 Check = Callable[[str, Any], None]
 
