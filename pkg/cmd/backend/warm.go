@@ -39,7 +39,7 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 	if pod.Name == "" {
 		return nil, warm.ErrNoHost
 	}
-	key, err := warmKey(ctx, cluster, host)
+	key, err := WarmKey(ctx, cluster, host)
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,17 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 	return conn, err
 }
 
-// warmKey returns the key of a host, which this machine knows if it has started the host.
-func warmKey(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost) ([]byte, error) {
+// WarmKey returns the key of a host: this machine's copy, if it has started the host, else the one in the host's Secret. The error is
+// warm.ErrNoKey without permission to read that.
+func WarmKey(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost) ([]byte, error) {
 	if key := WarmKeys().Recall(host.ID); key != nil {
 		return key, nil
 	}
 	text, err := cluster.WarmKey(ctx, api.Handle{JobID: host.ID, Namespace: host.Namespace})
+	if apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("%w: the machine that started it has a copy; elsewhere it is read from the Secret %s, which takes the verb get on secrets in namespace %s",
+			warm.ErrNoKey, api.Spec{ID: host.ID}.SecretName(), host.Namespace)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,12 @@
 package warm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +35,9 @@ type Backend struct {
 
 // ErrNoHost means that there is no pod that takes calls.
 var ErrNoHost = errors.New("the warm host has no running pod")
+
+// ErrNoKey means that the user has no permission to read the key of a host, of which this machine has no copy.
+var ErrNoKey = errors.New("no permission to read the key of the warm host")
 
 // lookEvery is how often the store is asked whether a call has ended: nothing reports that, except the host to those who follow the output.
 const lookEvery = 500 * time.Millisecond
@@ -200,15 +203,31 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 		o, w = written.rest(o, w)
 	}
 	if !errors.Is(err, ErrNoHost) && !errors.Is(err, ErrUnknown) {
-		b.Warn(fmt.Sprintf("the log of job %s is shown from the store: %v", h.JobID, err))
+		b.Warn(fmt.Sprintf("the log of job %s is shown from the store, which gets it every 30 seconds: %v", h.JobID, err))
 	}
-	if o.Follow {
-		if _, err := b.Watch(ctx, h, func(api.WorkloadStatus) {}); err != nil {
-			return err
+	return b.storedLog(ctx, h, a, o, w)
+}
+
+// storedLog writes what the store has of the log of a call, with o.Follow until the call has ended.
+func (b Backend) storedLog(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w display.Streams) error {
+	if !o.Follow {
+		return logs.Stored(ctx, a.Store, h.JobID, o, w)
+	}
+	following, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	over := make(chan struct{})
+	go func() {
+		if _, err := b.Watch(following, h, func(api.WorkloadStatus) {}); err != nil {
+			stop(err)
+			return
 		}
-		a.Ended(ctx)
+		a.Ended(following)
+		close(over)
+	}()
+	if err := logs.StoredUntil(following, a.Store, h.JobID, o, w, over); err != nil {
+		return cmp.Or(context.Cause(following), err)
 	}
-	return logs.Stored(ctx, a.Store, h.JobID, o, w)
+	return nil
 }
 
 // lag is how long the output of other pods may come after the first one has told that the call has ended.
@@ -319,75 +338,4 @@ func (b Backend) PartLog(ctx context.Context, h api.Handle, part string, o logs.
 		return b.Backend.PartLog(ctx, h, part, o, w)
 	}
 	return fs.ErrNotExist
-}
-
-// Delete implements job.Backend. It ends a call that runs, and leaves its host, unless that has not started: its only call is then this one.
-func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
-	if h.Host == "" {
-		return b.Backend.Delete(ctx, h, o)
-	}
-	_, ended, err := b.ended(ctx, h)
-	if err != nil {
-		return err
-	}
-	if ended {
-		return b.forget(ctx, h)
-	}
-	ending := o.Ending
-	if ending == nil {
-		ending = func() error { return nil }
-	}
-	host, statusErr := b.Backend.Status(ctx, HostOf(h))
-	if statusErr == nil && host.State == api.Pending {
-		others, err := b.hasOthers(ctx, h)
-		switch {
-		case err != nil:
-			return err
-		case others: // a new pod is to run one of them again, and finds that this one has ended
-			return ending()
-		}
-		return b.Backend.Delete(ctx, HostOf(h), o)
-	}
-	conn, err := b.Dial(ctx, HostOf(h), 0)
-	if errors.Is(err, ErrNoHost) {
-		return errors.Join(statusErr, ending())
-	}
-	if err != nil {
-		return fmt.Errorf("ending job %s on its warm host %s: %w", h.JobID, h.Host, err)
-	}
-	defer conn.Close()
-	if err := conn.Cancel(h.JobID); err != nil {
-		return fmt.Errorf("ending job %s on its warm host %s: %w", h.JobID, h.Host, err)
-	}
-	failure := ending()
-	waiting, cancel := context.WithTimeout(ctx, max(o.Grace, job.DefaultGrace)+answerTime)
-	defer cancel()
-	defer context.AfterFunc(waiting, func() { _ = conn.Close() })()
-	_, err = conn.Follow(h.JobID, 0, io.Discard)
-	if errors.Is(err, ErrUnknown) || waiting.Err() == nil { // it had not begun, or is over, or its host is ending, too
-		err = nil
-	}
-	return errors.Join(failure, err)
-}
-
-// hasOthers reports whether the host of a call was given others that have not ended.
-func (b Backend) hasOthers(ctx context.Context, h api.Handle) (bool, error) {
-	calls, err := b.callsOf(ctx, api.JobSummary{ID: h.Host, Store: h.Store, Namespace: h.Namespace, Status: api.Status{State: api.Pending}}, nil)
-	return slices.ContainsFunc(calls, func(call api.JobSummary) bool { return call.ID != h.JobID && !call.State.Ended() }), err
-}
-
-func (b Backend) forget(ctx context.Context, h api.Handle) error {
-	s, err := b.OpenStore(h.Store)
-	if err != nil {
-		return err
-	}
-	return s.Delete(ctx, store.WarmCall(h.Host, h.JobID))
-}
-
-// Release implements job.Backend.
-func (b Backend) Release(ctx context.Context, h api.Handle, end api.End) error {
-	if h.Host == "" {
-		return b.Backend.Release(ctx, h, end)
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
@@ -211,6 +214,70 @@ func TestDeleteBeforeTheHostStarts(t *testing.T) {
 				t.Errorf("deleted %q, told %v: %v", deleted, told, err)
 			}
 		})
+	}
+}
+
+// Without the host's key, the error says where the call can be cancelled, and how its host can be ended.
+func TestDeleteWithoutTheKey(t *testing.T) {
+	b, _, h := backend(t, jobtest.Backend{State: api.Running})
+	b.Dial = func(context.Context, api.Handle, int) (*warm.Conn, error) {
+		return nil, fmt.Errorf("%w: it is in a Secret", warm.ErrNoKey)
+	}
+	err := b.Delete(t.Context(), h, api.DeleteOptions{})
+	var explained interface {
+		Kind() api.ErrorKind
+		Next() string
+	}
+	const next = "kubectl kinetic jobs warm --end " + hostID
+	if want := "it is in a Secret: cancel it on that machine, or end the whole host: " + next; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v, want …%s", err, want)
+	}
+	if !errors.As(err, &explained) || explained.Kind() != api.KindForbidden || explained.Next() != next {
+		t.Errorf("got %#v", err)
+	}
+}
+
+// Who follows a call whose host can't be reached sees what the store gets meanwhile.
+func TestLogFromTheStore(t *testing.T) {
+	b, s, h := backend(t, jobtest.Backend{State: api.Running})
+	var warned []string
+	b.Warn = func(text string) { warned = append(warned, text) }
+	b.Dial = func(context.Context, api.Handle, int) (*warm.Conn, error) { return nil, warm.ErrNoKey }
+	part := func(number int, text string) {
+		if err := s.Create(t.Context(), store.LogPart(h.JobID, 0, 1, number), strings.NewReader(text), nil); err != nil {
+			t.Error(err)
+		}
+	}
+	part(1, "one\ntwo\n")
+	for name, tt := range map[string]struct {
+		tail int
+		want []string
+	}{"all lines": {-1, []string{"one\ntwo\n", "three\n"}}, "the last line": {1, []string{"two\n", "three\n"}}, "new lines": {0, []string{"three\n"}}} {
+		synctest.Test(t, func(t *testing.T) {
+			warned = nil
+			var shown []string
+			time.AfterFunc(time.Minute, func() { part(2, "three\n") })
+			out := writerFunc(func(p []byte) (int, error) {
+				if shown = append(shown, string(p)); len(shown) == len(tt.want) {
+					if err := records.CreateEnd(t.Context(), s, h.JobID, api.End{Version: api.EndVersion, State: api.Succeeded, Reason: api.Completed}); err != nil {
+						t.Error(err)
+					}
+				}
+				return len(p), nil
+			})
+			o := logs.Options{Follow: true, Tail: tt.tail, Host: -1}
+			if err := b.Logs(t.Context(), h, &logs.Archive{Store: s, JobID: h.JobID}, o, display.Both(out)); err != nil || !slices.Equal(shown, tt.want) {
+				t.Errorf("%s: got %q, %v; want %q", name, shown, err, tt.want)
+			}
+			if len(warned) != 1 {
+				t.Errorf("%s: warned %q", name, warned)
+			}
+		})
+		for _, name := range []string{store.LogPart(h.JobID, 0, 1, 2), store.End(h.JobID)} {
+			if err := s.Delete(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

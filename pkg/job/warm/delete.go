@@ -1,0 +1,95 @@
+package warm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Delete implements job.Backend. It ends a call that runs, and leaves its host, unless that has not started: its only call is then this one.
+func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
+	if h.Host == "" {
+		return b.Backend.Delete(ctx, h, o)
+	}
+	_, ended, err := b.ended(ctx, h)
+	if err != nil {
+		return err
+	}
+	if ended {
+		return b.forget(ctx, h)
+	}
+	ending := o.Ending
+	if ending == nil {
+		ending = func() error { return nil }
+	}
+	host, statusErr := b.Backend.Status(ctx, HostOf(h))
+	if statusErr == nil && host.State == api.Pending {
+		others, err := b.hasOthers(ctx, h)
+		switch {
+		case err != nil:
+			return err
+		case others: // a new pod is to run one of them again, and finds that this one has ended
+			return ending()
+		}
+		return b.Backend.Delete(ctx, HostOf(h), o)
+	}
+	conn, err := b.Dial(ctx, HostOf(h), 0)
+	if errors.Is(err, ErrNoHost) {
+		return errors.Join(statusErr, ending())
+	}
+	if err != nil {
+		return notEnded(h, err)
+	}
+	defer conn.Close()
+	if err := conn.Cancel(h.JobID); err != nil {
+		return notEnded(h, err)
+	}
+	failure := ending()
+	waiting, cancel := context.WithTimeout(ctx, max(o.Grace, job.DefaultGrace)+answerTime)
+	defer cancel()
+	defer context.AfterFunc(waiting, func() { _ = conn.Close() })()
+	_, err = conn.Follow(h.JobID, 0, io.Discard)
+	if errors.Is(err, ErrUnknown) || waiting.Err() == nil { // it had not begun, or is over, or its host is ending, too
+		err = nil
+	}
+	return errors.Join(failure, err)
+}
+
+// notEnded says why a call could not be ended.
+func notEnded(h api.Handle, err error) error {
+	err = fmt.Errorf("ending job %s on its warm host %s: %w", h.JobID, h.Host, err)
+	if !errors.Is(err, ErrNoKey) {
+		return err
+	}
+	next := "kubectl kinetic jobs warm --end " + h.Host
+	return &transport.Explained{Text: fmt.Sprintf("%v: cancel it on that machine, or end the whole host: %s", err, next), Cause: err, Of: api.KindForbidden, Do: next}
+}
+
+// hasOthers reports whether the host of a call was given others that have not ended.
+func (b Backend) hasOthers(ctx context.Context, h api.Handle) (bool, error) {
+	calls, err := b.callsOf(ctx, api.JobSummary{ID: h.Host, Store: h.Store, Namespace: h.Namespace, Status: api.Status{State: api.Pending}}, nil)
+	return slices.ContainsFunc(calls, func(call api.JobSummary) bool { return call.ID != h.JobID && !call.State.Ended() }), err
+}
+
+func (b Backend) forget(ctx context.Context, h api.Handle) error {
+	s, err := b.OpenStore(h.Store)
+	if err != nil {
+		return err
+	}
+	return s.Delete(ctx, store.WarmCall(h.Host, h.JobID))
+}
+
+// Release implements job.Backend.
+func (b Backend) Release(ctx context.Context, h api.Handle, end api.End) error {
+	if h.Host == "" {
+		return b.Backend.Release(ctx, h, end)
+	}
+	return nil
+}
