@@ -116,8 +116,8 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 		if host.Key != r.place.Key || !host.TakesCalls() || slices.Contains(tried, host.ID) {
 			continue
 		}
-		if !r.hasSecrets(host) {
-			why = "the values of the secrets differ"
+		if other := r.lacksSecrets(ctx, host); other != "" {
+			why = other
 			continue
 		}
 		conn, state, err := r.ask(ctx, host)
@@ -163,7 +163,7 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 // does not end while a client is about to give it a call.
 func (r *warmRun) lastHost(ctx context.Context) candidate {
 	last, idle := r.search.lastHost(ctx, r.clock.Now())
-	fits := last.host.Key == r.place.Key && r.hasSecrets(last.host)
+	fits := last.host.Key == r.place.Key && r.lacksSecrets(ctx, last.host) == ""
 	if !fits || idle {
 		last.conn, last.state = r.search.take(ctx, last.host.ID, r.clock.Now())
 	}
@@ -176,8 +176,19 @@ func (r *warmRun) lastHost(ctx context.Context) candidate {
 	return candidate{}
 }
 
-func (r *warmRun) hasSecrets(host kube.WarmHost) bool {
-	return len(r.planned.Secrets) == 0 || r.planned.WarmSecrets(backend.WarmKeys().Recall(host.ID)) == host.Secrets
+// lacksSecrets says why a host does not have the values of the call's secrets, "" if it has.
+func (r *warmRun) lacksSecrets(ctx context.Context, host kube.WarmHost) string {
+	if len(r.planned.Secrets) == 0 {
+		return ""
+	}
+	key, err := backend.WarmKey(ctx, r.to.cluster, host)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("cannot compare the values of the secrets with those of %s: %v", host.ID, err)
+	case r.planned.WarmSecrets(key) != host.Secrets:
+		return "the values of the secrets differ"
+	}
+	return ""
 }
 
 // remember lets the next call connect to a host at once. Without it, that only takes a little longer.

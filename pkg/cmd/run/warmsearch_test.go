@@ -2,11 +2,17 @@ package run
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -85,6 +91,44 @@ func TestLastHost(t *testing.T) {
 		if conn, _ := r.search.take(t.Context(), "cpu-warm-1", r.clock.Now()); (conn != nil) != (tt.state == busy && !tt.closed) {
 			t.Errorf("%s: take returns %v", name, conn)
 		}
+	}
+}
+
+// On a machine that has not started the host, its key is in its Secret. Without permission to read that, the reason is not that the
+// secrets differ.
+func TestSecretsOfAHostOfAnotherMachine(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	key := []byte("the key of the host")
+	forbidden := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if forbidden || !strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/ml/secrets/") {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"secrets \"x\" is forbidden: User \"ann\" cannot get resource","code":403}`)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"kind":"Secret","apiVersion":"v1","data":{%q:%q}}`, api.EnvWarmKey, base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(key))))
+	}))
+	t.Cleanup(server.Close)
+	client, err := kube.NewClient(&rest.Config{Host: server.URL}, "ml", func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := submit.Planned{Secrets: map[string]string{"TOKEN": "a"}}
+	r := &warmRun{options: &options{}, planned: ours, to: destination{cluster: kube.New(client)}}
+	host := kube.WarmHost{Secrets: ours.WarmSecrets(key)}
+	host.ID, host.Namespace = "cpu-warm-1", "ml"
+	if got := r.lacksSecrets(t.Context(), host); got != "" {
+		t.Errorf("the same secrets: got %q", got)
+	}
+	host.Secrets = submit.Planned{Secrets: map[string]string{"TOKEN": "b"}}.WarmSecrets(key)
+	if got := r.lacksSecrets(t.Context(), host); got != "the values of the secrets differ" {
+		t.Errorf("other secrets: got %q", got)
+	}
+	forbidden = true
+	if got := r.lacksSecrets(t.Context(), host); !strings.Contains(got, "no permission to read the key of the warm host") || !strings.Contains(got, "get on secrets in namespace ml") {
+		t.Errorf("without permission: got %q", got)
 	}
 }
 
