@@ -21,6 +21,9 @@ import (
 // warmKeyDigits are enough of a hash for a label, which may have 63 characters.
 const warmKeyDigits = 40
 
+// maxPairs is the longest text that is shown of labels.
+const maxPairs = 100
+
 // chooseWarm returns what the user said about warm hosts, if the job can run on one.
 func chooseWarm(r api.Request, s api.Spec) (api.KeepWarm, error) {
 	w := r.KeepWarm
@@ -124,7 +127,12 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 		{"the accelerator", joined(s.AcceleratorText, string(s.Capacity.Kind))},
 		{"the number of hosts", strconv.Itoa(s.Hosts)},
 		{"the image", p.Started().Image},
-		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
+		{"what the pod requests", joined(s.CPU, s.Memory)},
+		{"the disk", joined(s.Disk, s.DiskClass)},
+		{"--max-runtime", s.MaxRuntime.String()},
+		{"the priority class", s.PriorityClass},
+		{"a label", pairs(s.Labels)},
+		{"an annotation", pairs(s.Annotations)},
 		{"the level", string(p.Spec.KeepWarm.Level)},
 		{"kubectl kinetic", s.ClientVersion},
 		{manifestPart, manifest[:warmKeyDigits]},
@@ -137,6 +145,19 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 // joined joins the words that are not empty.
 func joined(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
+}
+
+// pairs writes labels for people; a hash, if they are too long to be read.
+func pairs(of map[string]string) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		words = append(words, name+"="+of[name])
+	}
+	text := joined(words...)
+	if len(text) > maxPairs {
+		return sha256Hex([]byte(text))[:warmKeyDigits]
+	}
+	return text
 }
 
 // WarmHost returns the host that begins with the plan's call, at that call's place. With inbox it takes calls through the store, too.

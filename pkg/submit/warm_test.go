@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,7 +113,7 @@ func TestPlaceOfCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	key := func(change func(*api.Request)) string {
+	place := func(change func(*api.Request)) WarmPlace {
 		r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, KeepWarm: api.KeepWarm{Idle: time.Minute, Level: api.WarmPreloaded}}
 		r.Image, r.Backend = "i", api.BackendGKE
 		change(&r)
@@ -124,8 +125,9 @@ func TestPlaceOfCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return place.Key
+		return place
 	}
+	key := func(change func(*api.Request)) string { return place(change).Key }
 	overlay := func(name string) func(*api.Request) {
 		return func(r *api.Request) { r.OverlayDir = filepath.Join(dir, name) }
 	}
@@ -143,17 +145,33 @@ func TestPlaceOfCalls(t *testing.T) {
 			t.Errorf("%s: another place", name)
 		}
 	}
-	for name, change := range map[string]func(*api.Request){
-		"another image": func(r *api.Request) { r.Image = "j" },
-		"another level": func(r *api.Request) { r.KeepWarm.Level = api.WarmProcess },
-		"more CPUs":     func(r *api.Request) { r.CPU = "3" },
-		"a label":       func(r *api.Request) { r.Labels = map[string]string{"a": "b"} },
-		"two hosts":     func(r *api.Request) { r.Hosts = 2 },
-		"a secret":      func(r *api.Request) { r.Secrets = map[string]string{"S": "1"} },
-		"an overlay":    overlay("overlay"),
+	there, err := json.Marshal(place(func(*api.Request) {}).Parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		change func(*api.Request)
+		why    string
+	}{
+		"another image":    {func(r *api.Request) { r.Image = "j" }, "the image differs (i there)"},
+		"another level":    {func(r *api.Request) { r.KeepWarm.Level = api.WarmProcess }, "the level differs (preloaded there)"},
+		"more CPUs":        {func(r *api.Request) { r.CPU = "3" }, "what the pod requests differs (1 2Gi there)"},
+		"a disk":           {func(r *api.Request) { r.Disk = "3Gi" }, "the disk differs (none there)"},
+		"a class of disks": {func(r *api.Request) { r.Disk, r.DiskClass = "3Gi", "fast" }, "the disk differs (none there)"},
+		"a longer runtime": {func(r *api.Request) { r.MaxRuntime = 48 * time.Hour }, "--max-runtime differs (24h0m0s there)"},
+		"a priority class": {func(r *api.Request) { r.PriorityClass = "high" }, "the priority class differs (none there)"},
+		"a label":          {func(r *api.Request) { r.Labels = map[string]string{"a": "b"} }, "a label differs (none there)"},
+		"an annotation":    {func(r *api.Request) { r.Annotations = map[string]string{"a": "b"} }, "an annotation differs (none there)"},
+		"two hosts":        {func(r *api.Request) { r.Hosts = 2 }, "the number of hosts differs (1 there)"},
+		"a secret":         {func(r *api.Request) { r.Secrets = map[string]string{"S": "1"} }, "the manifest differs"},
+		"an overlay":       {overlay("overlay"), "the manifest differs"},
 	} {
-		if got := key(change); got == bare {
+		got := place(tt.change)
+		if got.Key == bare {
 			t.Errorf("%s: the same place", name)
+		}
+		if why := got.Difference(string(there)); why != tt.why {
+			t.Errorf("%s: got %q, want %q", name, why, tt.why)
 		}
 	}
 	if got := key(overlay("remarks")); got != overlaid {
@@ -177,6 +195,17 @@ func TestPlaceHasTheDigestOfTheImage(t *testing.T) {
 	}
 	if len(keys) != 2 {
 		t.Errorf("two images are at %d places", len(keys))
+	}
+}
+
+// Labels that are too long to be read are told apart by a hash.
+func TestLongLabelsOfAPlace(t *testing.T) {
+	a, b := pairs(map[string]string{"x": strings.Repeat("a", maxPairs), "y": "1"}), pairs(map[string]string{"x": strings.Repeat("a", maxPairs), "y": "2"})
+	if a == b || len(a) != warmKeyDigits {
+		t.Errorf("got %q and %q", a, b)
+	}
+	if got := pairs(map[string]string{"b": "2", "a": "1"}); got != "a=1 b=2" {
+		t.Errorf("got %q", got)
 	}
 }
 
