@@ -56,6 +56,8 @@ type WarmCall struct {
 	Environ map[string]string `json:"environ"`
 	// Objects are what the call consists of, by their names in the store, which need not have them yet.
 	Objects map[string][]byte `json:"objects,omitempty"`
+	// Idle is for how many seconds the host then stays without a call.
+	Idle float64 `json:"idle,omitempty"`
 	// Wait says to run it after the call that is running.
 	Wait bool `json:"wait,omitempty"`
 }
@@ -66,7 +68,7 @@ const (
 	WarmName = "warm"
 	// LabelWarm carries Warm.Key.
 	LabelWarm = AnnotationPrefix + "warm"
-	// These annotations carry fields of Warm, and KeepWarm.Idle.
+	// These annotations carry fields of Warm, and KeepWarm.Idle of its first call.
 	AnnotationWarmPlace   = AnnotationPrefix + "warm-place"
 	AnnotationWarmOwner   = AnnotationPrefix + "warm-owner"
 	AnnotationWarmSecrets = AnnotationPrefix + "warm-secrets"

@@ -97,6 +97,15 @@ func TestHostWithInbox(t *testing.T) {
 	}
 }
 
+// A call says for how long its host stays after it, also to a pod that runs it again.
+func TestIdleTimeOfACall(t *testing.T) {
+	p := plannedWarm(t)
+	p.Spec.KeepWarm.Idle = 90 * time.Second
+	if got, again := p.WarmCall().Idle, p.WarmRecord().Idle; got != 90 || again != 90 {
+		t.Errorf("got %v and %v seconds", got, again)
+	}
+}
+
 // Calls are at the same place if their pods have all in common but what belongs to a call alone.
 func TestPlaceOfCalls(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()

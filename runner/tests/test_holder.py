@@ -174,6 +174,17 @@ class Holding(Hosting):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(TIMEOUT), 0)
 
+    def test_the_last_call_says_how_long_the_host_stays(self):
+        process, port = self.host(idle=0.5, limit=600.0)
+        self.assertEqual(self.run_there(port, "call-1", function(), {"train.py": "def f(): pass"}, idle=500)[1], 0)
+        ends = self.stat(port)["ends"]
+        self.assertGreater(ends, 100)
+        self.assertLessEqual(ends, 500)
+        self.assertEqual(self.run_there(port, "call-2", function(), {"train.py": "def f(): pass"}, idle=5000)[1], 0)
+        self.assertLessEqual(self.stat(port)["ends"], 600)
+        self.assertEqual(self.run_there(port, "call-3", function(), {"train.py": "def f(): pass"}, idle=0.2)[1], 0)
+        self.assertEqual(process.wait(TIMEOUT), 0)
+
     def test_calls_that_wait_until_the_limit_is_over(self):
         over, gate = os.path.join(self.root, "over"), os.path.join(self.root, "gate")
         change = f"""

@@ -29,7 +29,7 @@ func warmArguments(s api.Spec) ([]string, error) {
 
 // WarmCall returns what a warm host gets of a call. Variables that are secrets are those of the host.
 func WarmCall(s api.Spec) api.WarmCall {
-	call := api.WarmCall{ID: s.ID, Argv: runnerArguments(s), Environ: map[string]string{}}
+	call := api.WarmCall{ID: s.ID, Argv: runnerArguments(s), Environ: map[string]string{}, Idle: s.KeepWarm.Idle.Seconds()}
 	for _, e := range s.Env {
 		call.Environ[e.Name] = e.Value
 	}

@@ -29,6 +29,8 @@ def check(order):
     objects = order.get("objects", {})
     if not all(isinstance(word, str) for word in (order["id"], *order["argv"], *order["environ"].values(), *objects.values())):
         raise ValueError("a call consists of texts")
+    if not isinstance(order.get("idle", 0), (int, float)):
+        raise ValueError("the idle time is a number of seconds")
     if not all(map(OBJECT_NAME.fullmatch, objects)):
         raise ValueError("an object has no name of the store")
     if len(json.dumps(order)) > PAYLOAD_LIMIT:

@@ -32,7 +32,7 @@ OVER = "its --warm-limit is over"
 
 
 class Holder:
-    """A warm host. idle and limit are seconds: without a call, and after which none begins any more.
+    """A warm host. idle and limit are seconds: without a call, unless the last call has said how many, and after which none begins any more.
 
     level is one of keeper.py. flags are for the runner of each call. group is its place among several hosts.
     unended returns the calls of this host without an end, for a pod that replaces another.
@@ -275,7 +275,7 @@ class Holder:
         return self.lost or ("host 0 takes the calls" if self._group.follows else "it is ending")
 
     def _begin(self, order):
-        call = HostedCall(order["id"], self._folder)
+        call, self._idle = HostedCall(order["id"], self._folder), order.get("idle", self._idle)
         if order.pop("anew", False):
             self._keeper.end_forks()
         argv = self._flags + order["argv"] + call.keep(order.pop("objects", {})) + (["--retries", "0"] if self._group.repeats else ["--final"])
