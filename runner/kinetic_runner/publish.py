@@ -280,7 +280,7 @@ def write_termination_message(attempt, outcome, finished):
         for name in ("host", "by", "unsaved"):
             fields.pop(name, None)
         if attempt.options.warm:
-            fields["recorded"] = attempt.recorded
+            fields.update(recorded=attempt.recorded, bundle=attempt.options.bundle)
         with open(path, "wb") as file:
             file.write(termination_message(fields, outcome))
     except Exception as exc:

@@ -199,6 +199,9 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 	if err == nil || ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}
+	if errors.Is(err, ErrOtherCode) {
+		return fmt.Errorf("warm host %s %w", h.Host, err)
+	}
 	if !o.Merges() && o.Tail < 0 { // else the store has the lines in another order, or others
 		o, w = written.rest(o, w)
 	}
@@ -272,6 +275,7 @@ func (b Backend) follow(ctx context.Context, h api.Handle, a *logs.Archive, o lo
 		if err != nil {
 			return err
 		}
+		conn.Code = h.BundleSHA256
 		if conn.pod != pod {
 			pod, next = conn.pod, 0 // another pod has begun the call anew
 		}
@@ -281,7 +285,7 @@ func (b Backend) follow(ctx context.Context, h api.Handle, a *logs.Archive, o lo
 			a.Report(pickle)
 			a.Ended(ctx)
 			return nil
-		case err == nil || ctx.Err() != nil || errors.Is(err, ErrUnknown) || conn.Next() <= next && tries >= maxTries:
+		case err == nil || ctx.Err() != nil || errors.Is(err, ErrUnknown) || errors.Is(err, ErrOtherCode) || conn.Next() <= next && tries >= maxTries:
 			return err
 		case conn.Next() > next:
 			next, tries = conn.Next(), 1

@@ -23,6 +23,8 @@ type Conn struct {
 	// OnValue, unless nil, is called by Follow and Resume with the value of a call, as JSON, before the call's process has ended. The
 	// value may be in no store yet. A large one, or one within an unfinished line of output, is left out.
 	OnValue func(value string)
+	// Code, unless "", is the hash of the package that a call must run: Follow and Resume return ErrOtherCode if it ran another.
+	Code string
 
 	way     io.ReadWriteCloser
 	secret  []byte
@@ -66,6 +68,9 @@ func (e *RefusedError) Error() string { return "it takes no further call: " + e.
 
 // ErrUnknown means that a host has no output of a call: it never got it, or has forgotten it.
 var ErrUnknown = errors.New("the host does not know this call")
+
+// ErrOtherCode means that a call ran another package than the one that was sent.
+var ErrOtherCode = errors.New("ran other code than was sent")
 
 // Connect makes a connection to a host out of one to its port. secret is the key of the host, podUID that of its pod.
 func Connect(way io.ReadWriteCloser, secret []byte, podUID string) (*Conn, error) {
@@ -187,7 +192,7 @@ func (c *Conn) read(out io.Writer) (*api.Pickle, error) {
 			}
 			c.OnValue(returned.Value)
 		case k == kindEnd:
-			return reported(payload), nil
+			return c.reported(payload)
 		case k == kindState:
 			var s struct{ State string }
 			if err := json.Unmarshal(payload, &s); err != nil || s.State == "running" {
@@ -202,13 +207,19 @@ func (c *Conn) read(out io.Writer) (*api.Pickle, error) {
 const offsetBytes = 8
 
 // reported returns the pickle in the report of a call that has ended, nil if there is none.
-func reported(end []byte) *api.Pickle {
+func (c *Conn) reported(end []byte) (*api.Pickle, error) {
 	var outer struct{ Report string }
-	var inner struct{ Pickle *api.Pickle }
-	if json.Unmarshal(end, &outer) != nil || json.Unmarshal([]byte(outer.Report), &inner) != nil {
-		return nil
+	var inner struct {
+		Pickle *api.Pickle
+		Bundle string
 	}
-	return inner.Pickle
+	if json.Unmarshal(end, &outer) != nil || json.Unmarshal([]byte(outer.Report), &inner) != nil {
+		return nil, nil
+	}
+	if c.Code != "" && inner.Bundle != "" && inner.Bundle != c.Code {
+		return nil, fmt.Errorf("%w: %s, not %s", ErrOtherCode, inner.Bundle, c.Code)
+	}
+	return inner.Pickle, nil
 }
 
 // Cancel tells the host to end a call.

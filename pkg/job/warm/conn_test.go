@@ -166,7 +166,7 @@ func TestCutConnections(t *testing.T) {
 	const lines = 20_000
 	call := command(t, t.TempDir(), "seq", fmt.Sprint(lines))
 	b, s, h := backend(t, jobtest.Backend{State: api.Running})
-	h.JobID = call.ID
+	h.JobID, h.BundleSHA256 = call.ID, call.Argv[slices.Index(call.Argv, "--bundle")+1]
 	dials := 0
 	b.Dial = func(context.Context, api.Handle, int) (*warm.Conn, error) {
 		dials++
@@ -194,6 +194,11 @@ func TestCutConnections(t *testing.T) {
 	}
 	if dials < 3 {
 		t.Errorf("%d connections, so none was cut", dials)
+	}
+	h.BundleSHA256 = "another"
+	err = b.Logs(t.Context(), h, archive, logs.Options{Follow: true, Tail: -1, Host: -1}, display.Both(io.Discard))
+	if !errors.Is(err, warm.ErrOtherCode) || !strings.Contains(err.Error(), hostID+" ran other code than was sent: "+call.Argv[slices.Index(call.Argv, "--bundle")+1]) {
+		t.Errorf("with another bundle: got %v", err)
 	}
 }
 

@@ -23,7 +23,7 @@ from ..text import tell, timestamp
 LABEL = "kinetic warm call 1\0"  # what the key signs
 LOOK_SECONDS = 60.0  # for the look at the records of a lost pod, meanwhile the host serves nobody
 PAUSE_SECONDS = 5.0  # between tries, each of which may take minutes
-NOT_IN_END = ("value", "error", "recorded")  # of a report
+NOT_IN_END = ("value", "error", "recorded", "bundle")  # of a report
 
 
 def record_end(call, lost=""):
