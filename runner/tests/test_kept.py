@@ -1,5 +1,6 @@
 """What a warm host keeps between two calls: a process with imported packages, or one that runs them all, and what is installed."""
 
+import importlib.util
 import json
 import os
 import re
@@ -108,6 +109,20 @@ def f():
         self.assertIn("the next call runs in a new process: this one has failed\n", printed[4])
         self.assertEqual([value is None for value in values], [False] * 4 + [True, False] * 3)
         self.assertEqual(len({value for value in values if value}), 5, values)
+
+    def test_a_library_of_the_project_ends_a_kept_process(self):
+        """A process can't load it again after it has changed."""
+        _, port = self.host(level="process")
+        extension = importlib.util.find_spec("_lsprof").origin
+        name = os.path.basename(extension)
+        with open(extension, "rb") as file:
+            content = file.read()
+        pid = "import ctypes, os, sys\nsys.path.insert(0, os.path.abspath('deep'))\ndef f():\n  %s\n  return os.getpid()"
+        for library, load in {name: "import _lsprof; assert 'deep' in _lsprof.__file__", "own.so": "ctypes.CDLL(os.path.abspath('deep/own.so'))"}.items():
+            with self.subTest(library):
+                (first, second, third), printed = self.values(port, *(pid % line for line in ("pass", load, "pass")), files={f"deep/{library}": content})
+                self.assertEqual((first == second, second == third), (True, False), printed)
+                self.assertIn(f"the next call runs in a new process: the library deep/{library} of the project is loaded\n", printed[1])
 
     def test_a_host_tells_whether_a_process_is_kept(self):
         _, port = self.host(level="process")
