@@ -11,8 +11,9 @@ import time
 import unittest
 
 from fixture import TIMEOUT, function, script
-from hosting import Hosting, Ring
+from hosting import SECRET, Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.frames import seal
 from kinetic_runner.warm.kept import handle_ready
 from kinetic_runner.warm.leftovers import processes
 from wheels import SITE, MadeWheel, Packages
@@ -124,15 +125,35 @@ def f():
                 self.assertEqual((first == second, second == third), (True, False), printed)
                 self.assertIn(f"the next call runs in a new process: the library deep/{library} of the project is loaded\n", printed[1])
 
-    def test_a_host_tells_whether_a_process_is_kept(self):
-        _, port = self.host(level="process")
-        told = []
-        for source in ("def f(): pass", "def f(): 1 / 0", "def f(): pass"):
-            self.values(port, source)
-            ring = Ring(self, port)
-            ring.send(frames.STAT, {})
-            told.append(ring.receive()[1]["kept"])
-        self.assertEqual(told, [True, False, True])
+    def test_a_host_tells_what_the_next_call_finds(self):
+        fails, plain, heavy = "def f(): 1 / 0", "def f(): pass", "import heavy\ndef f(): pass"
+        for level, kept in {"clean": ["", "", "", ""], "preloaded": ["", "", "imports", "imports"], "process": ["", "process", "process", ""]}.items():
+            with self.subTest(level):
+                self.setUp()
+                site = os.path.join(self.root, "site-packages")
+                os.mkdir(site)
+                open(os.path.join(site, "heavy.py"), "w").close()
+                _, port = self.host(level=level, PYTHONPATH=site)
+                told = []
+                for source in (fails, plain, heavy, fails):
+                    self.values(port, source, environ={"WORD": "a"})
+                    told.append(self.told(port))
+                similar = seal(SECRET, ["WORD=a", ""])
+                print(open(os.path.join(self.work, "packages.json") if 0 else next(os.path.join(r, n) for r, _, ns in os.walk(self.work) for n in ns if "packages" in n and "venv" not in r)).read())
+                self.assertEqual(told, [(word, similar) for word in kept])
+                self.values(port, heavy, environ={"WORD": "b"})
+                self.assertNotEqual(self.told(port)[1], similar)
+                _, ring = self.begun(port, "import time\ndef f():\n  print('begun', flush=True)\n  time.sleep(9999)")
+                self.assertEqual(self.told(port)[0], "")
+                ring.close()
+
+    def told(self, port):
+        """What a host says that the next call finds, and which call."""
+        ring = Ring(self, port)
+        ring.send(frames.STAT, {})
+        state = ring.receive()[1]
+        ring.close()
+        return state["keeps"], state["similar"]
 
     def test_what_cannot_be_kept(self):
         _, port = self.host(level="process")

@@ -55,10 +55,10 @@ class Imports:
         """Forget all packages."""
         self._write(dict(NOTHING))
 
-    def note(self, workspace):
-        """Note the packages that this process has imported."""
+    def note(self, workspace, at_start):
+        """Note the packages that this process has imported, except for what every Python imports when it starts."""
         noted = self._read()
-        found = [name for name, module in list(sys.modules.items()) if is_package(name, module, workspace)]
+        found = [name for name, module in list(sys.modules.items()) if name not in at_start and is_package(name, module, workspace)]
         self._write(dict(noted, packages=noted["packages"] + [name for name in found if name not in noted["packages"]]))
 
     def _read(self):

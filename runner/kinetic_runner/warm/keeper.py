@@ -17,7 +17,7 @@ from .calls import MASKED
 from .handover import LISTENER, socket_file
 from .leftovers import END_SECONDS, POLL_SECONDS, processes
 from .imports import Imports
-from .similar import NONE, likeness, program_for
+from .similar import NONE, likeness, program_for, words_of
 
 CLEAN, PRELOADED, PROCESS = "clean", "preloaded", "process"  # the levels: no process, one that forks calls, one that runs them
 
@@ -49,6 +49,18 @@ class KeptProcess:
     def has_run(self):
         """Whether the process that runs one call after the other has run one."""
         return self.lasting and bool(self._pid) and bool(self._forks())
+
+    @property
+    def offer(self):
+        """What the next call finds if it is like the last one: "imports", "process", or "" for nothing."""
+        if self.lasting:
+            return PROCESS if self.has_run else ""
+        return "imports" if self._pid else ""
+
+    @property
+    def similar(self):
+        """What is equal in calls like the last one, as words."""
+        return words_of(self.last)
 
     @property
     def socket(self):

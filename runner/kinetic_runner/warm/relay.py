@@ -31,7 +31,7 @@ def main(argv, _):
     report = Report(call["scratch"])
     code = function.run(call, report)
     if report.ours:
-        Imports(call["packages"]).note(call["workspace"])
+        Imports(call["packages"]).note(call["workspace"], function.STARTUP_MODULES)
     return code
 
 
