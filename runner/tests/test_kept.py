@@ -265,10 +265,14 @@ def f():
         _, port = self.host(PYTHONPATH=site)
         names = "aa, bad, crash, leave, zz"
         source = f"import sys\nsys.modules['train'] = sys.modules[__name__]\nimport {names}\ndef f(): return [module.AHEAD for module in ({names})]"
-        until, values = time.monotonic() + TIMEOUT, []
+        until, values, log = time.monotonic() + TIMEOUT, [], ""
         while values != [[True, False, False, False, True]] and time.monotonic() < until:
-            values = self.values(port, source)[0]
+            values, printed = self.values(port, source)
+            log += printed[0]
         self.assertEqual(values, [[True, False, False, False, True]])
+        log += self.values(port, source)[1][0]
+        told = {"bad": "fails with OSError", "crash": "ends Python, or takes more than 120 seconds", "leave": "fails with SystemExit"}
+        self.assertEqual(sorted(log.replace("\x1e", "").splitlines()), [f"kinetic: {name} is not imported ahead of calls: its import {why}" for name, why in told.items()])
 
 
 class WithPackages(Packages, Hosting):
