@@ -111,6 +111,29 @@ def f():
         self.assertEqual([value is None for value in values], [False] * 4 + [True, False] * 3)
         self.assertEqual(len({value for value in values if value}), 5, values)
 
+    def test_a_kept_process_ends_in_order(self):
+        left = os.path.join(self.root, "left")
+        source = f"import atexit, kinetic, os, time\ndef end(word):\n  open({left!r}, 'a').write(word)\n  %s\ndef f():\n  kinetic.keep('once', lambda: atexit.register(end, %r) and 1)\n  return os.getpid()"
+        process, port = self.host(level="process")
+
+        def ended():
+            with open(left) as file:
+                return file.read()
+
+        other = {"WORD": "other"}
+        self.values(port, source % ("pass", "a"), source % ("pass", "not kept"))
+        self.assertFalse(os.path.exists(left))
+        self.values(port, source % ("pass", "b"), source % ("pass", "c"), environ=other)  # the first one has a process of its own
+        self.assertEqual(ended(), "ab")
+        self.run_there(port, "script-1", script(), {"train.py": ""}, environ=other)
+        self.assertEqual(ended(), "abc")
+        hangs = self.values(port, source % ("time.sleep(9999)", "d"), environ=other)[0][0]
+        self.values(port, source % ("pass", "e"), source % ("pass", "f"))
+        self.assertEqual((ended(), hangs in processes()), ("abcde", False))
+        process.terminate()
+        process.wait(TIMEOUT)
+        self.assertEqual(ended(), "abcdef")
+
     def test_a_library_of_the_project_ends_a_kept_process(self):
         """A process can't load it again after it has changed."""
         _, port = self.host(level="process")

@@ -53,7 +53,7 @@ class Holder:
         self._recording = None  # a thread that records the end of a call
         self._is_new = True  # until its first call has ended, which tells whether this pod replaces another
         self._calls, self._current, self._cancelled = {}, None, set()
-        self._keeper = KeptProcess(work, level)
+        self._keeper = KeptProcess(work, level, not (group and group.several))
         self._ready, self._stopping, self._stop_at = None, False, math.inf
         self.lost = ""  # why a lost host ends this one, if so
         self.terminated = False  # by SIGTERM
@@ -181,7 +181,7 @@ class Holder:
 
     def _finish(self):
         if self._current.code < 0:  # its runner was killed, and ends nothing
-            self._keeper.end()
+            self._keeper.end(in_order=False)
         if os.getpid() == 1:  # else others use this machine, too
             end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()

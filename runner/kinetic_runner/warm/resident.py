@@ -50,6 +50,8 @@ class Resident:
             self._before.restore(call["workspace"])
             self._leave(code)
             order = next_order(self._control)
+            if order is None:
+                return code  # as any program does, with its handlers of atexit
 
     def _leave(self, code):
         """Let go of the files of the call, and report that it has ended."""
