@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
+from itertools import islice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
     T = TypeVar("T")
@@ -26,17 +28,28 @@ def keep(name: str, make: Callable[[], T]) -> T:
     With keep_warm="10m,process", later calls on the warm host run in the same process: they find weights, datasets
     and whatever else takes long to make. Everywhere else, make() is called once in each call.
 
-    Your code may have changed between two calls, so that objects of its classes, and its functions, can't be kept: raise TypeError for them.
+    Your code may have changed between two calls, so that objects of its classes, and its functions, can't be kept: raise TypeError for them,
+    also in a list, a tuple, a set, a dict or a functools.partial.
     """
     if name not in _kept:
         value = make()
-        for module in (getattr(value, "__module__", None), type(value).__module__):
-            if isinstance(module, str) and _is_of_project(module):
-                kind = getattr(value, "__qualname__", type(value).__qualname__)
-                raise TypeError(f"cannot keep {name!r}: {kind} is defined in your project, whose code may change; keep its weights or its data instead")
+        for part in _parts(value):
+            for module in (getattr(part, "__module__", None), type(part).__module__):
+                if isinstance(module, str) and _is_of_project(module):
+                    kind = getattr(part, "__qualname__", type(part).__qualname__)
+                    raise TypeError(f"cannot keep {name!r}: {kind} is defined in your project, whose code may change; keep its weights or its data instead")
         _kept[name] = value
     kept: T = _kept[name]
     return kept
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield a value and what it consists of, as far as it can be seen: of what is large, only some."""
+    yield value
+    if isinstance(value, partial):
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif isinstance(value, (list, tuple, set, frozenset, dict)):
+        yield from islice(value.values() if isinstance(value, dict) else value, 1000)
 
 
 def _is_of_project(module: str) -> bool:

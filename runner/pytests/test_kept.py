@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import kinetic
@@ -32,7 +33,22 @@ def test_it_is_made_once() -> None:
     assert made == [1]
 
 
-@pytest.mark.parametrize(("value", "name"), [(Model(), "Model"), (Model, "Model"), (double, "double")])
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (Model(), "Model"),
+        (Model, "Model"),
+        (double, "double"),
+        ([1, Model()], "Model"),
+        ((1, double), "double"),
+        ({Model}, "Model"),
+        (frozenset([double]), "double"),
+        ({"model": Model()}, "Model"),
+        (functools.partial(double, 1), "double"),
+        (functools.partial(max, Model()), "Model"),
+        (functools.partial(max, key=double), "double"),
+    ],
+)
 def test_code_of_the_project(value: Any, name: str) -> None:
     def make() -> object:
         kept: object = value

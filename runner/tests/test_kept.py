@@ -1,5 +1,6 @@
 """What a warm host keeps between two calls: a process with imported packages, or one that runs them all, and what is installed."""
 
+import importlib.util
 import json
 import os
 import re
@@ -10,8 +11,9 @@ import time
 import unittest
 
 from fixture import TIMEOUT, function, script
-from hosting import Hosting, Ring
+from hosting import SECRET, Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.frames import seal
 from kinetic_runner.warm.kept import handle_ready
 from kinetic_runner.warm.leftovers import processes
 from wheels import SITE, MadeWheel, Packages
@@ -109,15 +111,72 @@ def f():
         self.assertEqual([value is None for value in values], [False] * 4 + [True, False] * 3)
         self.assertEqual(len({value for value in values if value}), 5, values)
 
-    def test_a_host_tells_whether_a_process_is_kept(self):
+    def test_a_kept_process_ends_in_order(self):
+        left = os.path.join(self.root, "left")
+        source = f"import atexit, kinetic, os, time\ndef end(word):\n  open({left!r}, 'a').write(word)\n  %s\ndef f():\n  kinetic.keep('once', lambda: atexit.register(end, %r) and 1)\n  return os.getpid()"
+        process, port = self.host(level="process")
+
+        def ended():
+            with open(left) as file:
+                return file.read()
+
+        other = {"WORD": "other"}
+        self.values(port, source % ("pass", "a"), source % ("pass", "not kept"))
+        self.assertFalse(os.path.exists(left))
+        self.values(port, source % ("pass", "b"), source % ("pass", "c"), environ=other)  # the first one has a process of its own
+        self.assertEqual(ended(), "ab")
+        self.run_there(port, "script-1", script(), {"train.py": ""}, environ=other)
+        self.assertEqual(ended(), "abc")
+        hangs = self.values(port, source % ("time.sleep(9999)", "d"), environ=other)[0][0]
+        self.values(port, source % ("pass", "e"), source % ("pass", "f"))
+        self.assertEqual((ended(), hangs in processes()), ("abcde", False))
+        process.terminate()
+        process.wait(TIMEOUT)
+        self.assertEqual(ended(), "abcdef")
+
+    def test_a_library_of_the_project_ends_a_kept_process(self):
+        """A process can't load it again after it has changed."""
         _, port = self.host(level="process")
-        told = []
-        for source in ("def f(): pass", "def f(): 1 / 0", "def f(): pass"):
-            self.values(port, source)
-            ring = Ring(self, port)
-            ring.send(frames.STAT, {})
-            told.append(ring.receive()[1]["kept"])
-        self.assertEqual(told, [True, False, True])
+        extension = importlib.util.find_spec("_lsprof").origin
+        name = os.path.basename(extension)
+        with open(extension, "rb") as file:
+            content = file.read()
+        pid = "import ctypes, os, sys\nsys.path.insert(0, os.path.abspath('deep'))\ndef f():\n  %s\n  return os.getpid()"
+        for library, load in {name: "import _lsprof; assert 'deep' in _lsprof.__file__", "own.so": "ctypes.CDLL(os.path.abspath('deep/own.so'))"}.items():
+            with self.subTest(library):
+                (first, second, third), printed = self.values(port, *(pid % line for line in ("pass", load, "pass")), files={f"deep/{library}": content})
+                self.assertEqual((first == second, second == third), (True, False), printed)
+                self.assertIn(f"the next call runs in a new process: the library deep/{library} of the project is loaded\n", printed[1])
+
+    def test_a_host_tells_what_the_next_call_finds(self):
+        fails, plain, heavy = "def f(): 1 / 0", "def f(): pass", "import heavy\ndef f(): pass"
+        for level, kept in {"clean": ["", "", "", ""], "preloaded": ["", "", "imports", "imports"], "process": ["", "process", "process", ""]}.items():
+            with self.subTest(level):
+                self.setUp()
+                site = os.path.join(self.root, "site-packages")
+                os.mkdir(site)
+                open(os.path.join(site, "heavy.py"), "w").close()
+                _, port = self.host(level=level, PYTHONPATH=site)
+                told = []
+                for source in (fails, plain, heavy, fails):
+                    self.values(port, source, environ={"WORD": "a"})
+                    told.append(self.told(port))
+                similar = seal(SECRET, ["WORD=a", ""])
+                print(open(os.path.join(self.work, "packages.json") if 0 else next(os.path.join(r, n) for r, _, ns in os.walk(self.work) for n in ns if "packages" in n and "venv" not in r)).read())
+                self.assertEqual(told, [(word, similar) for word in kept])
+                self.values(port, heavy, environ={"WORD": "b"})
+                self.assertNotEqual(self.told(port)[1], similar)
+                _, ring = self.begun(port, "import time\ndef f():\n  print('begun', flush=True)\n  time.sleep(9999)")
+                self.assertEqual(self.told(port)[0], "")
+                ring.close()
+
+    def told(self, port):
+        """What a host says that the next call finds, and which call."""
+        ring = Ring(self, port)
+        ring.send(frames.STAT, {})
+        state = ring.receive()[1]
+        ring.close()
+        return state["keeps"], state["similar"]
 
     def test_what_cannot_be_kept(self):
         _, port = self.host(level="process")
@@ -229,10 +288,14 @@ def f():
         _, port = self.host(PYTHONPATH=site)
         names = "aa, bad, crash, leave, zz"
         source = f"import sys\nsys.modules['train'] = sys.modules[__name__]\nimport {names}\ndef f(): return [module.AHEAD for module in ({names})]"
-        until, values = time.monotonic() + TIMEOUT, []
+        until, values, log = time.monotonic() + TIMEOUT, [], ""
         while values != [[True, False, False, False, True]] and time.monotonic() < until:
-            values = self.values(port, source)[0]
+            values, printed = self.values(port, source)
+            log += printed[0]
         self.assertEqual(values, [[True, False, False, False, True]])
+        log += self.values(port, source)[1][0]
+        told = {"bad": "fails with OSError", "crash": "ends Python, or takes more than 120 seconds", "leave": "fails with SystemExit"}
+        self.assertEqual(sorted(log.replace("\x1e", "").splitlines()), [f"kinetic: {name} is not imported ahead of calls: its import {why}" for name, why in told.items()])
 
 
 class WithPackages(Packages, Hosting):

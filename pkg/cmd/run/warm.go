@@ -103,7 +103,7 @@ type candidate struct {
 // why, and returns a candidate without a connection.
 func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	if last := r.lastHost(ctx); last.conn != nil {
-		r.say(last.host, last.state)
+		r.say(last)
 		return last, nil
 	}
 	hosts, err := r.search.found(ctx, r.to.cluster, r.clock.Now())
@@ -144,7 +144,7 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 		}
 	}
 	if found.conn != nil {
-		r.say(found.host, found.state)
+		r.say(found)
 		if found.conn.Slow {
 			r.ui.Note("calls reach the host through the store, which takes seconds; a direct connection needs the verb create on pods/portforward")
 		} else {
@@ -238,19 +238,16 @@ func (r *warmRun) whyNone(hosts []kube.WarmHost) string {
 	return why
 }
 
-func (r *warmRun) say(host kube.WarmHost, state warm.State) {
-	text := "host " + host.ID
+func (r *warmRun) say(c candidate) {
+	text := "host " + c.host.ID
 	switch {
-	case state.Current != "":
-		text += fmt.Sprintf(", busy with %s", state.Current)
+	case c.state.Current != "":
+		text += fmt.Sprintf(", busy with %s", c.state.Current)
 	default:
-		text += ", idle " + duration.HumanDuration(seconds(state.Idle))
+		text += ", idle " + duration.HumanDuration(seconds(c.state.Idle))
 	}
-	switch {
-	case state.Kept:
-		text += "; process kept"
-	case state.Calls > 0 && r.planned.Spec.KeepWarm.Level == api.WarmPreloaded:
-		text += "; imports kept"
+	if keeps := c.conn.Keeps(c.state, r.planned.WarmCall()); keeps != "" {
+		text += "; " + keeps + " kept"
 	}
 	r.ui.Phase("warm", text)
 }

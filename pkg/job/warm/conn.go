@@ -3,10 +3,13 @@ package warm
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -45,8 +48,9 @@ type State struct {
 	Seconds float64 `json:"seconds"`
 	Idle    float64 `json:"idle"`
 	Ends    float64 `json:"ends"`
-	// Kept means that a process has run a call and can run the next one.
-	Kept bool `json:"kept"`
+	// Keeps is what the host has for a call that is like the last one, "" for nothing. Similar is a hash of what is like the last one.
+	Keeps   string `json:"keeps"`
+	Similar string `json:"similar"`
 }
 
 // BusyError means that a host runs another call.
@@ -97,6 +101,24 @@ func (c *Conn) Record(call api.WarmCall, host string) ([]byte, error) {
 // State asks what the host does.
 func (c *Conn) State() (s State, err error) {
 	return s, c.ask(kindStat, struct{}{}, &s)
+}
+
+// Keeps returns what a host in a state has for a call: the "imports" of calls before, a "process" that has run them, or "" for nothing.
+func (c *Conn) Keeps(s State, call api.WarmCall) string {
+	var words []string
+	for name, value := range call.Environ {
+		words = append(words, name+"="+value)
+	}
+	slices.Sort(words)
+	packages := ""
+	if i := slices.Index(call.Argv, "--environment"); i >= 0 {
+		packages = call.Argv[i+1]
+	}
+	similar := hex.EncodeToString(sign(c.secret, []byte(wordsLabel), []byte(strings.Join(append(words, packages), "\x00"))))
+	if similar != s.Similar || !slices.Contains(call.Argv, "--function") {
+		return ""
+	}
+	return s.Keeps
 }
 
 // Reserve is State for a client that is about to give the host a call: for a minute, the host does not end while this connection lasts.

@@ -32,6 +32,7 @@ const (
 	headBytes    = 4 + 1 + 8 // length, kind, counter
 	payloadLimit = 1 << 20
 	keyLabel     = "kinetic warm 1\x00"
+	wordsLabel   = "kinetic warm words 1\x00"
 )
 
 // ErrForged means that the other side doesn't know the host's key.

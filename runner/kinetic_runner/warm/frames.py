@@ -16,11 +16,16 @@ MAGIC = b"KWH1"
 NONCE, MAC = 32, 32  # bytes
 HEAD = struct.Struct("!IBQ")
 PAYLOAD_LIMIT = 1 << 20  # bytes
-LABEL = b"kinetic warm 1\0"
+LABEL, SEAL_LABEL = b"kinetic warm 1\0", b"kinetic warm words 1\0"
 
 CALL, ATTACH, STAT, CANCEL = 1, 2, 4, 5  # from clients
 JOIN = 3  # from other hosts
 BUSY, STATE, OUT, VALUE, END = 7, 8, 9, 10, 12  # from the holder
+
+
+def seal(secret, words):
+    """Return a hash of words, which tells them to nobody without the secret."""
+    return hmac.new(secret, SEAL_LABEL + "\0".join(words).encode(errors="replace"), hashlib.sha256).hexdigest()
 
 
 class BadFrame(Exception):

@@ -18,6 +18,7 @@ from ..hosts.peers import SPARE_CONNECTIONS, allow_open_files
 from . import frames
 from .connections import Peer
 from .frames import Frames
+from .keeper import PROCESS
 
 REASON_SECONDS = 1.0  # from the loss of a host to the end of the call
 SILENT_SECONDS = 17.0  # if the host was silent: the connection of the runner has a clock of its own
@@ -59,6 +60,10 @@ class Alone:
     def over(self, end, kept):
         """Note how a call has ended here, and whether its process is kept. Return whether its end shows that the hosts were started again."""
         return False
+
+    def offer(self, own):
+        """Return what the next call finds on all hosts, given that of this one: KeptProcess.offer."""
+        return own
 
     def announce_loss(self):
         """Tell the other hosts that a pod is about to be lost."""
@@ -136,6 +141,10 @@ class Leading(Alone):
         self._tell(frames.END, {"id": end["id"], "code": end["code"]})
         is_first, self._is_first = self._is_first, False
         return is_first and not self.repeats and was_not_new(end)
+
+    def offer(self, own):
+        all_kept = len(self._kept) == self._hosts - 1 and all(self._kept.values())
+        return "" if own == PROCESS and not all_kept else own
 
     def announce_loss(self):
         self._tell(frames.END, {"id": None, "code": EXIT_TERMINATED})

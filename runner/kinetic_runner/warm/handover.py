@@ -52,11 +52,11 @@ def receive_order(connection):
 
 
 def next_order(control):
-    """Wait for an order, and do what it says of this process. End if there is none any more."""
+    """Wait for an order, do what it says of this process, and return it. Return None if there is none any more."""
     try:
         order, files = receive_order(control)
     except (EOFError, OSError):
-        os._exit(0)  # the host has ended
+        return None  # the host has ended, or needs this process no longer
     for _ in reap():
         pass  # what the last call had left running was killed
     adopt(order, files)

@@ -39,7 +39,7 @@ class Holder:
     """
 
     def __init__(self, secret, pod_uid, work, port, idle, limit, level=PRELOADED, flags=(), group=None, unended=lambda: []):
-        self._work, self._idle, self._limit, self._flags, self._unended = work, idle, limit, list(flags), unended
+        self._secret, self._work, self._idle, self._limit, self._flags, self._unended = secret, work, idle, limit, list(flags), unended
         self._folder = os.path.join(work, "calls")
         os.makedirs(self._folder, exist_ok=True)
         empty_directory(self._folder)  # this container may have been started again
@@ -53,7 +53,7 @@ class Holder:
         self._recording = None  # a thread that records the end of a call
         self._is_new = True  # until its first call has ended, which tells whether this pod replaces another
         self._calls, self._current, self._cancelled = {}, None, set()
-        self._keeper = KeptProcess(work, level)
+        self._keeper = KeptProcess(work, level, not (group and group.several))
         self._ready, self._stopping, self._stop_at = None, False, math.inf
         self.lost = ""  # why a lost host ends this one, if so
         self.terminated = False  # by SIGTERM
@@ -181,7 +181,7 @@ class Holder:
 
     def _finish(self):
         if self._current.code < 0:  # its runner was killed, and ends nothing
-            self._keeper.end()
+            self._keeper.end(in_order=False)
         if os.getpid() == 1:  # else others use this machine, too
             end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()
@@ -395,5 +395,6 @@ class Holder:
         current = self._busy() if busy else {"id": None, "seconds": None}
         return {
             "calls": len(self._calls), "current": current["id"], "seconds": current["seconds"], "idle": None if busy else round(now - self._free_since, 1),
-            "kept": self._keeper.has_run, "ends": None if self._group.follows else round((self._began + self._limit if busy else self._ends_at()) - now, 1),
+            "keeps": "" if busy else self._group.offer(self._keeper.offer), "similar": frames.seal(self._secret, self._keeper.similar),
+            "ends": None if self._group.follows else round((self._began + self._limit if busy else self._ends_at()) - now, 1),
         }  # fmt: skip

@@ -10,11 +10,12 @@ from contextlib import suppress
 
 DEVICES = ("/dev/nvidia", "/dev/accel", "/dev/vfio")
 TASKS = "/proc/self/task"
-NOTHING = {"packages": [], "left_out": [], "trying": None}
+NOTHING = {"packages": [], "left_out": {}, "trying": None, "why": ""}
+SECONDS = 120  # for all packages
 
 
 class Imports:
-    """The file that names the packages, which of them are left out, and which one is being imported."""
+    """The file that names the packages, which of them are left out, and why, and which one is being imported."""
 
     def __init__(self, path):
         self._path = path
@@ -30,15 +31,16 @@ class Imports:
         It can't after a package that fails, opens a device, or starts threads that a fork would lose: leave_out() then leaves it out.
         """
         for name in self.names():
-            self._write(dict(self._read(), trying=name))
+            self._write(dict(self._read(), trying=name, why=f"ends Python, or takes more than {SECONDS} seconds"))
             try:
                 if importlib.util.find_spec(name) is None:  # it was installed for another call
                     continue
                 importlib.import_module(name)
-                fit = not opened_device() and forkable()
-            except BaseException:
-                fit = False
-            if not fit:
+                why = "opens an accelerator" if opened_device() else "" if forkable() else "starts threads, which a fork would lose"
+            except BaseException as exc:
+                why = f"fails with {type(exc).__name__}"
+            if why:
+                self._write(dict(self._read(), why=why))
                 return False
         self._write(dict(self._read(), trying=None))
         return True
@@ -48,30 +50,48 @@ class Imports:
         noted = self._read()
         if noted["trying"] is None:
             return False
-        self._write(dict(noted, trying=None, left_out=[*noted["left_out"], noted["trying"]]))
+        self._write(dict(noted, trying=None, left_out=dict(noted["left_out"], **{noted["trying"]: noted["why"]})))
         return True
+
+    def untold(self):
+        """Return what to tell the user about packages that were left out since this was called last."""
+        left_out, path = self._read()["left_out"], self._path + ".told"  # a file of its own: another process may change the first one now
+        told = read(path) if left_out else {}
+        if left_out.keys() - told.keys():
+            write(path, left_out)
+        return "".join(f"kinetic: {name} is not imported ahead of calls: its import {why}\n" for name, why in left_out.items() if name not in told)
 
     def forget(self):
         """Forget all packages."""
         self._write(dict(NOTHING))
 
-    def note(self, workspace):
-        """Note the packages that this process has imported."""
+    def note(self, workspace, at_start):
+        """Note the packages that this process has imported, except for what every Python imports when it starts."""
         noted = self._read()
-        found = [name for name, module in list(sys.modules.items()) if is_package(name, module, workspace)]
+        found = [name for name, module in list(sys.modules.items()) if name not in at_start and is_package(name, module, workspace)]
         self._write(dict(noted, packages=noted["packages"] + [name for name in found if name not in noted["packages"]]))
 
     def _read(self):
-        try:
-            with open(self._path, encoding="utf-8") as file:
-                return dict(NOTHING, **json.load(file))
-        except (OSError, ValueError):
-            return dict(NOTHING)
+        return dict(NOTHING, **read(self._path))
 
     def _write(self, noted):
-        with open(self._path + ".new", "w", encoding="utf-8") as file:
-            json.dump(noted, file)
-        os.rename(self._path + ".new", self._path)
+        write(self._path, noted)
+
+
+def read(path):
+    """Return the object that a file has as JSON, an empty one without the file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+def write(path, content):
+    """Replace a file by one with this JSON."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(content, file)
+    os.rename(path + ".new", path)
 
 
 def is_package(name, module, workspace):

@@ -17,9 +17,11 @@ from .calls import MASKED
 from .handover import LISTENER, socket_file
 from .leftovers import END_SECONDS, POLL_SECONDS, processes
 from .imports import Imports
-from .similar import NONE, likeness, program_for
+from .similar import NONE, likeness, program_for, words_of
 
 CLEAN, PRELOADED, PROCESS = "clean", "preloaded", "process"  # the levels: no process, one that forks calls, one that runs them
+
+ORDERLY_SECONDS = 3.0  # for handlers of atexit
 
 
 def installed():
@@ -32,11 +34,21 @@ def installed():
     return found
 
 
-class KeptProcess:
-    """The process that is kept, if any: kept.py."""
+def wait_for(ours, seconds):
+    """Wait until processes have ended, but not longer than this; return whether they have."""
+    until = time.monotonic() + seconds
+    while not processes().keys().isdisjoint(ours):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
 
-    def __init__(self, work, level):
-        self._work, self._level = work, level
+
+class KeptProcess:
+    """The process that is kept, if any: kept.py. alone: on this host only."""
+
+    def __init__(self, work, level, alone=True):
+        self._work, self._level, self._alone = work, level, alone
         self.last = NONE
         self._pid, self._pipe, self._made_for = 0, -1, None
 
@@ -49,6 +61,18 @@ class KeptProcess:
     def has_run(self):
         """Whether the process that runs one call after the other has run one."""
         return self.lasting and bool(self._pid) and bool(self._forks())
+
+    @property
+    def offer(self):
+        """What the next call finds if it is like the last one: "imports", "process", or "" for nothing."""
+        if self.lasting:
+            return PROCESS if self.has_run else ""
+        return "imports" if self._pid else ""
+
+    @property
+    def similar(self):
+        """What is equal in calls like the last one, as words."""
+        return words_of(self.last)
 
     @property
     def socket(self):
@@ -101,11 +125,21 @@ class KeptProcess:
             if Imports(packages_file(self._work)).leave_out() and idle:
                 self.renew()
 
-    def end(self):
-        """End it, and its forks; return when their devices are free."""
+    def end(self, in_order=True):
+        """End it, and its forks; return when their devices are free. in_order: no call runs."""
         if self._pid:
-            self._kill([self._pid, *self._forks()])
+            ours = [self._pid, *self._forks()]
+            if not (in_order and self._end_in_order(ours)):
+                self._kill(ours)
             self._forget()
+
+    def _end_in_order(self, ours):
+        """Let the process that has run calls end as any program does; return whether it has ended. On several hosts, they might wait for each other."""
+        if not self._alone or not self.lasting or len(ours) == 1:
+            return False
+        close_all(self._pipe)
+        self._pipe = -1
+        return wait_for(ours, ORDERLY_SECONDS)
 
     def end_forks(self):
         """End the process that runs one call after the other. The next call gets another one."""
@@ -119,9 +153,7 @@ class KeptProcess:
         for pid in ours:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        until = time.monotonic() + END_SECONDS
-        while not processes().keys().isdisjoint(ours) and time.monotonic() < until:
-            time.sleep(POLL_SECONDS)
+        wait_for(ours, END_SECONDS)
 
     def _forget(self):
         close_all(self._pipe)

@@ -19,11 +19,10 @@ from contextlib import suppress
 
 from ..process import close_all
 from .handover import LISTENER, has_left, next_order, receive_order, send_event, send_order
-from .imports import Imports
+from .imports import SECONDS, Imports
 from .resident import Resident
 
 ORDER_SECONDS = 5.0  # for an order to arrive
-IMPORT_SECONDS = 120  # for all packages
 CODE_BYTES = 16  # for an exit code, as text
 
 
@@ -31,7 +30,7 @@ def main(argv, _):
     """Serve until standard input ends. In a fork, run a call and return its exit code."""
     noted, *flags = argv[2:]
     packages = Imports(noted)
-    signal.alarm(IMPORT_SECONDS)  # which ends a package that never returns
+    signal.alarm(SECONDS)  # which ends a package that never returns
     if not packages.load():
         os._exit(1)
     signal.alarm(0)
@@ -41,6 +40,8 @@ def main(argv, _):
     lasting = "--lasting" in flags
     control = Kept(lasting).serve()  # from here on, this is a fork
     order = next_order(control)
+    if order is None:
+        os._exit(0)  # it has run nothing
     if not lasting:
         control.close()
     if "numpy.random" in sys.modules:  # else the random numbers of all calls would be the same

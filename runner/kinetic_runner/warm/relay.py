@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 
+from ..child.outcomes import tell
 from ..child.report import Report
 from .handover import KEPT, events, has_left, send_order
 from .imports import Imports
@@ -25,13 +26,15 @@ def main(argv, _):
     path = os.environ.pop(KEPT, "")
     early = connect(path) if path else None  # so that it forks now
     call = function.wait_for_call()
+    if told := Imports(call["packages"]).untold():
+        tell(told)
     if path:
         hand_over(path, early, call)
     function.enter(call)
     report = Report(call["scratch"])
     code = function.run(call, report)
     if report.ours:
-        Imports(call["packages"]).note(call["workspace"])
+        Imports(call["packages"]).note(call["workspace"], function.STARTUP_MODULES)
     return code
 
 

@@ -40,16 +40,18 @@ class Resident:
             code = self._function.run(call, report)
             if not report.ours:
                 return code  # a fork by the user's code
-            packages.note(call["workspace"])
+            packages.note(call["workspace"], self._function.STARTUP_MODULES)
             if self._control is None:
                 return code
-            if why := unfit(code):
+            if why := unfit(code, call["workspace"]):
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
             self._before.restore(call["workspace"])
             self._leave(code)
             order = next_order(self._control)
+            if order is None:
+                return code  # as any program does, with its handlers of atexit
 
     def _leave(self, code):
         """Let go of the files of the call, and report that it has ended."""
@@ -65,14 +67,24 @@ class Resident:
         self._control.sendall(b"%d" % code)
 
 
-def unfit(code):
+def unfit(code, workspace):
     """Return why this process can't run another call, "" if it can."""
     if code:
         return "this one has failed"
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and not is_of_package(thread):
             return f"the thread {thread.name} still runs"
-    return ""
+    library = next(libraries_below(os.path.realpath(workspace)), None)  # which stays as it is, even if its file changes
+    return f"the library {library} of the project is loaded" if library else ""
+
+
+def libraries_below(folder):
+    """Yield the paths, from a folder on, of the libraries there that this process has loaded: modules in C, and what ctypes loads."""
+    with suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            _, mode, _, _, _, *path = line.split(maxsplit=5)
+            if "x" in mode and path and path[0].startswith(folder + os.sep):
+                yield path[0].strip()[len(folder) + 1 :].replace(" (deleted)", "")
 
 
 def is_of_package(thread):

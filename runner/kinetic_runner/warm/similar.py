@@ -20,6 +20,11 @@ def likeness(order):
     return {"environ": order["environ"], "environment": argv[argv.index("--environment") + 1] if "--environment" in argv else ""}
 
 
+def words_of(like):
+    """Return what likeness() has returned as words, in the order of the client."""
+    return [*sorted(f"{name}={value}" for name, value in like["environ"].items()), like["environment"]]
+
+
 def workspace_in(work):
     """Return the directory of the project."""
     return os.path.join(work, "workspace")
