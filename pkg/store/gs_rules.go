@@ -5,25 +5,23 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strings"
 
 	raw "google.golang.org/api/storage/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/store/expiry"
 )
 
-// OutputDays returns after how many days rules of a store's bucket delete results and outputs. It returns 0 if
+// DeletedAfter returns after how many days rules of a store's bucket delete all objects below a prefix. It returns 0 if
 // none does, and if the rules can't be read: people who run jobs need no permission to read them.
-func OutputDays(ctx context.Context, s Store) int64 {
+func DeletedAfter(ctx context.Context, s Store, prefix string) int64 {
 	gs, ok := s.(*gsStore)
 	if !ok {
 		return 0
 	}
 	var days int64
 	for _, r := range gs.rules(ctx) {
-		results, _ := expiry.Harms(r, strings.TrimSuffix(gs.prefix, "/"))
-		if age := r.Condition.Age; results && age != nil && (days == 0 || *age < days) {
-			days = *age
+		if age := expiry.AgeOf(r, gs.prefix+prefix); age > 0 && (days == 0 || age < days) {
+			days = age
 		}
 	}
 	return days

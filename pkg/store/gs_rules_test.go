@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestOutputDays(t *testing.T) {
+func TestDeletedAfter(t *testing.T) {
 	for name, tt := range map[string]struct {
 		url, rules string
 		status     int
@@ -20,6 +20,9 @@ func TestOutputDays(t *testing.T) {
 		"another folder":              {url: "gs://acme-jobs/ml", rules: `{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["tmp/"]}}`},
 		"the folder of the store":     {url: "gs://acme-jobs/ml", rules: `{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["ml/"]}}`, want: 30},
 		"not deleted":                 {url: "gs://acme-jobs", rules: `{"action":{"type":"SetStorageClass"},"condition":{"age":30}}`},
+		"other jobs":                  {url: "gs://acme-jobs", rules: `{"action":{"type":"Delete"},"condition":{"age":1,"matchesPrefix":["tpu-"]}}`},
+		"some files":                  {url: "gs://acme-jobs", rules: `{"action":{"type":"Delete"},"condition":{"age":1,"matchesSuffix":[".tmp"]}}`},
+		"rarely":                      {url: "gs://acme-jobs", rules: `{"action":{"type":"Delete"},"condition":{"age":1,"matchesStorageClass":["COLDLINE"]}}`},
 		"without an age":              {url: "gs://acme-jobs", rules: `{"action":{"type":"Delete"},"condition":{"createdBefore":"2026-01-02"}}`},
 		"no permission":               {url: "gs://acme-jobs", rules: `{"action":{"type":"Delete"},"condition":{"age":30}}`, status: http.StatusForbidden},
 	} {
@@ -38,7 +41,7 @@ func TestOutputDays(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if got := OutputDays(t.Context(), s); got != tt.want {
+			if got := DeletedAfter(t.Context(), s, "cpu-train/outputs/"); got != tt.want {
 				t.Errorf("got %d, want %d", got, tt.want)
 			}
 		})

@@ -164,6 +164,7 @@ class RemoteCallable(Generic[P, R]):
 
     def _changed(self, *, tags: Optional[Mapping[str, str]], **changes: Any) -> RemoteCallable[P, R]:
         """Return a copy of it for a map; a parameter that is None is left as it is."""
+        self.options.require()
         given = {name: value for name, value in changes.items() if value is not None}
         if given.get("retries"):
             given["flags"] = ["--retry-on=error", *self.options.all().get("flags", [])]

@@ -89,12 +89,14 @@ class Options:
         """The parameters that count now, by name."""
         return merged(_defaults, self.given)
 
+    def require(self) -> None:
+        """Raise TypeError or ValueError if what counts now is wrong: in a job that submits jobs, nothing has checked it yet."""
+        client().check(self.all())
+
     def flags(self, *, waiting: bool = True) -> list[str]:
         """The words of the command line that submits a job; without waiting, not those of a call that waits."""
         values = {name: value for name, value in self.all().items() if (waiting or name != "timeout") and (name != "keep_warm" or name in self.given)}
-        known = client()
-        known.check(values)  # those of a job were not
-        words: list[str] = known.flags(values)
+        words: list[str] = client().flags(values)
         return words
 
     def target(self) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def test_it_is_made_once() -> None:
         ({Model}, "Model"),
         (frozenset([double]), "double"),
         ({"model": Model()}, "Model"),
+        ({Model(): "key"}, "Model"),
         (functools.partial(double, 1), "double"),
         (functools.partial(max, Model()), "Model"),
         (functools.partial(max, key=double), "double"),

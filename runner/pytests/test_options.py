@@ -124,7 +124,7 @@ def test_jobs_refuse_when_they_submit(given: dict[str, Any], error: type[Excepti
     function: Any = run(**given)(len)
     assert function([1]) == 1
     with pytest.raises(error) as caught:
-        function.options.flags()
+        function.run_async([1])
     assert str(caught.value) == message
 
 

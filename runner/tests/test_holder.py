@@ -175,7 +175,7 @@ class Holding(Hosting):
         self.assertEqual(process.wait(TIMEOUT), 0)
 
     def test_the_last_call_says_how_long_the_host_stays(self):
-        process, port = self.host(idle=0.5, limit=600.0)
+        process, port = self.host(idle=100.0, limit=600.0)
         self.assertEqual(self.run_there(port, "call-1", function(), {"train.py": "def f(): pass"}, idle=500)[1], 0)
         ends = self.stat(port)["ends"]
         self.assertGreater(ends, 100)

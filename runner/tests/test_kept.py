@@ -162,7 +162,6 @@ def f():
                     self.values(port, source, environ={"WORD": "a"})
                     told.append(self.told(port))
                 similar = seal(SECRET, ["WORD=a", ""])
-                print(open(os.path.join(self.work, "packages.json") if 0 else next(os.path.join(r, n) for r, _, ns in os.walk(self.work) for n in ns if "packages" in n and "venv" not in r)).read())
                 self.assertEqual(told, [(word, similar) for word in kept])
                 self.values(port, heavy, environ={"WORD": "b"})
                 self.assertNotEqual(self.told(port)[1], similar)

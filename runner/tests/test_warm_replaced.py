@@ -20,7 +20,9 @@ import json, sys; sys.path.insert(0, %r)
 from kinetic_runner.warm.ends import store_of, unended
 from kinetic_runner.warm.holder import Holder
 work, first = json.loads(sys.argv[1])
-holder = Holder(%r, %r, work, 0, 1000.0, 1000.0, unended=lambda: unended(store_of("host", first["argv"]), "host", b"secret"))
+def here(order):
+    return dict(order, argv=[*order["argv"], "--work", work]) if "argv" in order else order
+holder = Holder(%r, %r, work, 0, 1000.0, 1000.0, unended=lambda: [here(order) for order in unended(store_of("host", first["argv"]), "host", b"secret")])
 print(holder.port, flush=True)
 holder.expect(first)
 holder.take(None, first)

@@ -44,7 +44,7 @@ func AgeVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
 
 func (a *ageValue) Set(s string) error {
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return fmt.Errorf("expected a unit, such as %sd for days or %sh for hours", s, s)
+		return fmt.Errorf("expected a unit, such as 30d for days or 12h for hours")
 	}
 	return (*durationValue)(a).Set(s)
 }

@@ -69,7 +69,7 @@ func TestSentences(t *testing.T) {
 		}, "capacity     reservation projects/p/reservations/r\n"},
 		"flex-start":     {func(p *submit.Planned) { p.Spec.Capacity.Kind = api.CapacityFlexStart }, "capacity     flex-start, at most 7 days\n"},
 		"a ComputeClass": {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     ComputeClass cheap\n"},
-		"a warm host":    {func(p *submit.Planned) { p.Spec.KeepWarm.Idle = 10 * time.Minute }, "warm host    the pod stays for 10m after each call\n"},
+		"a warm host":    {func(p *submit.Planned) { p.Spec.KeepWarm.Idle = 10 * time.Minute }, "warm host    the pod stays for 10m after the call\n"},
 		"a cache":        {func(p *submit.Planned) { p.Spec.Cache = &api.Cache{Scope: "me/p/l4", Bytes: 500 << 20} }, "cache        at most 500 MiB of compiled code\n"},
 		"processes":      {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Hosts = "4", 2 }, "processes    4 on each host, as torchrun starts them\n"},
 		"a process for each GPU, on this machine": {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Backend = "auto", api.BackendLocal },

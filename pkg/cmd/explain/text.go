@@ -77,7 +77,7 @@ func (e Explanation) onCluster(line func(what, format string, args ...any)) {
 		line("cost limit", "%s", report.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
 	}
 	if e.Job.KeepWarm != nil {
-		line("warm host", "the pod stays for %s after each call", duration.HumanDuration(time.Duration(*e.Job.KeepWarm)*time.Second))
+		line("warm host", "the pod stays for %s after the call", duration.HumanDuration(time.Duration(*e.Job.KeepWarm)*time.Second))
 	}
 	if e.Job.CacheBytes != nil {
 		line("cache", "at most %s of compiled code", human.Bytes(*e.Job.CacheBytes))

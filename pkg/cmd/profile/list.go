@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
@@ -97,12 +98,12 @@ func (c *command) list() error {
 }
 
 func show(streams genericiooptions.IOStreams) *cobra.Command {
-	c := newCommand(streams)
+	c, connection := newCommand(streams), connect.NewFlags()
 	return c.named(&cobra.Command{
 		Use:     "show [NAME]",
 		Short:   "Show a profile (default: the current one)",
 		Example: "  kubectl kinetic profile show\n  kubectl kinetic profile show prod -o json",
-	}, 0, func(_ context.Context, name string) error { return c.show(name) }, c.outputSection(), connections())
+	}, 0, func(_ context.Context, name string) error { return c.show(cmp.Or(name, connection.Target.Profile)) }, c.outputSection(), connection.Section())
 }
 
 func (c *command) show(name string) error {

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
@@ -68,8 +69,12 @@ func (c *command) outputSection() cli.Section {
 	return own
 }
 
-// connections are the flags that every command takes. Those that only read or change the file have no use for them.
-func connections() cli.Section { return connect.NewFlags().Section() }
+// connections returns the connection flags for a command that ignores them: it only reads or changes the file.
+func connections() cli.Section {
+	s := connect.NewFlags().Section()
+	s.Flags.VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+	return s
+}
 
 // named is a sub-command that takes the name of a profile, or none if least is 0.
 func (c *command) named(sub *cobra.Command, least int, do func(ctx context.Context, name string) error, sections ...cli.Section) *cobra.Command {

@@ -20,12 +20,8 @@ func (o *options) settleWithOutputs(ctx context.Context, j *job.Job, end outcome
 	ended := end.status.State.Ended()
 	known := end.err == nil && j.Handle.Map == nil
 	if ended && known && end.status.State != api.Succeeded { // the last line of a failure says whose exit code it is
-		err := o.bringOutputs(ctx, j)
-		if err != nil && ctx.Err() != nil {
-			return err
-		}
-		o.printOnce(err)
-		return o.settle(ctx, j, end)
+		o.printOnce(o.bringOutputs(ctx, j))
+		return o.settle(context.WithoutCancel(ctx), j, end) // also after Ctrl-C, which has ended the copying
 	}
 	settled := o.settle(ctx, j, end)
 	if !ended || o.wait.outputs == "" && (!known || settled != nil) {
@@ -96,6 +92,6 @@ func (o *options) noteOutputs(ctx context.Context, j *job.Job, more string) {
 	}
 	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s%s", human.Count(len(files), "output"), j.ID(), j.LocationFlags(), more))
 	if days := <-days; days > 0 {
-		o.ui.Note(fmt.Sprintf("the bucket deletes results and outputs after %s: kubectl kinetic doctor tells how to change that", human.Count(int(days), "day")))
+		o.ui.Note(fmt.Sprintf("a rule of the bucket deletes outputs %s after they were written: %s", human.Count(int(days), "day"), dir.URL()))
 	}
 }

@@ -33,7 +33,7 @@ func TestNoteOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]string{
-		"cpu-train": "1 output: kubectl kinetic jobs outputs cpu-train cp out\nthe bucket deletes results and outputs after 30 days: kubectl kinetic doctor tells how to change that\n",
+		"cpu-train": "1 output: kubectl kinetic jobs outputs cpu-train cp out\na rule of the bucket deletes outputs 30 days after they were written: " + storetest.URL + "/cpu-train/outputs\n",
 		"cpu-none":  "",
 	} {
 		var said strings.Builder

@@ -314,7 +314,7 @@ func (r *warmRun) begin(ctx context.Context) error {
 	}
 	r.options.planned = r.planned
 	r.noteHardware(r.planned)
-	r.ui.Note(fmt.Sprintf("new warm host %s, which stays for %s after each call", spec.ID, duration.HumanDuration(spec.KeepWarm.Idle)))
+	r.ui.Note(fmt.Sprintf("new warm host %s, which stays for %s after this call", spec.ID, duration.HumanDuration(spec.KeepWarm.Idle)))
 	if spec.Backend.IsLeaderWorkerSet() {
 		go r.tidy(ctx)
 	}

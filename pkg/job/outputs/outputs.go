@@ -87,9 +87,10 @@ func (d *Dir) URL() string {
 	return strings.TrimSuffix(d.store.URL()+"/"+d.prefix, "/")
 }
 
-// DeletedAfter returns after how many days the rules of the bucket delete the files, 0 if they don't or if that is
-// unknown.
-func (d *Dir) DeletedAfter(ctx context.Context) int64 { return store.OutputDays(ctx, d.store) }
+// DeletedAfter returns after how many days rules of the bucket delete the files, 0 if none does or if that is unknown.
+func (d *Dir) DeletedAfter(ctx context.Context) int64 {
+	return store.DeletedAfter(ctx, d.store, d.prefix)
+}
 
 // PathError means that the job has no output with this path.
 type PathError struct{ msg string }

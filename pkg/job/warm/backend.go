@@ -183,7 +183,7 @@ func (b Backend) Inspect(ctx context.Context, h api.Handle, disruptions bool) (a
 	return b.Backend.Inspect(ctx, HostOf(h), disruptions)
 }
 
-// Logs implements job.Backend. If the host can't be asked, it writes what the store has, with o.Follow once the call has ended.
+// Logs implements job.Backend. If the host can't be asked, it writes what the store has, with o.Follow until the call has ended.
 func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w display.Streams) error {
 	if h.Host == "" {
 		return b.Backend.Logs(ctx, h, a, o, w)
@@ -200,13 +200,17 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 		return errors.Join(ctx.Err(), err)
 	}
 	if errors.Is(err, ErrOtherCode) {
-		return fmt.Errorf("warm host %s %w", h.Host, err)
+		return fmt.Errorf("warm host %s %w; don't trust the value, and run it again with --fresh", h.Host, err)
 	}
 	if !o.Merges() && o.Tail < 0 { // else the store has the lines in another order, or others
 		o, w = written.rest(o, w)
 	}
 	if !errors.Is(err, ErrNoHost) && !errors.Is(err, ErrUnknown) {
-		b.Warn(fmt.Sprintf("the log of job %s is shown from the store, which gets it every 30 seconds: %v", h.JobID, err))
+		when := ", which gets it every 30 seconds"
+		if o.Follow && o.Merges() {
+			when = " when the job has ended, or with --host N while it runs"
+		}
+		b.Warn(fmt.Sprintf("the log of job %s is shown from the store%s: %v", h.JobID, when, err))
 	}
 	return b.storedLog(ctx, h, a, o, w)
 }

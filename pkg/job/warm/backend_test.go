@@ -228,8 +228,8 @@ func TestDeleteWithoutTheKey(t *testing.T) {
 		Kind() api.ErrorKind
 		Next() string
 	}
-	const next = "kubectl kinetic jobs warm --end " + hostID
-	if want := "it is in a Secret: cancel it on that machine, or end the whole host: " + next; err == nil || !strings.HasSuffix(err.Error(), want) {
+	next := "kubectl kinetic jobs warm --end " + hostID + " -n " + h.Namespace
+	if want := "it is in a Secret. Cancel the job on the machine that started the host, or end the host with its call: " + next; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v, want …%s", err, want)
 	}
 	if !errors.As(err, &explained) || explained.Kind() != api.KindForbidden || explained.Next() != next {

@@ -68,8 +68,8 @@ func notEnded(h api.Handle, err error) error {
 	if !errors.Is(err, ErrNoKey) {
 		return err
 	}
-	next := "kubectl kinetic jobs warm --end " + h.Host
-	return &transport.Explained{Text: fmt.Sprintf("%v: cancel it on that machine, or end the whole host: %s", err, next), Cause: err, Of: api.KindForbidden, Do: next}
+	next := fmt.Sprintf("kubectl kinetic jobs warm --end %s -n %s", h.Host, h.Namespace)
+	return &transport.Explained{Text: fmt.Sprintf("%v. Cancel the job on the machine that started the host, or end the host with its call: %s", err, next), Cause: err, Of: api.KindForbidden, Do: next}
 }
 
 // hasOthers reports whether the host of a call was given others that have not ended.

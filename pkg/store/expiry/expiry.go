@@ -85,6 +85,21 @@ func Harms(r *storage.BucketLifecycleRule, folder string) (results, shared bool)
 	return results, shared
 }
 
+// AgeOf returns at how many days a rule deletes all objects below a prefix, 0 if it doesn't, or only those that meet another
+// condition, too.
+func AgeOf(r *storage.BucketLifecycleRule, prefix string) int64 {
+	if r.Action == nil || r.Action.Type != actionDelete || r.Condition == nil || r.Condition.Age == nil {
+		return 0
+	}
+	rest := *r.Condition
+	rest.Age, rest.MatchesPrefix = nil, nil
+	below := func(p string) bool { return strings.HasPrefix(prefix, p) }
+	if !reflect.DeepEqual(rest, storage.BucketLifecycleRuleCondition{}) || len(r.Condition.MatchesPrefix) > 0 && !slices.ContainsFunc(r.Condition.MatchesPrefix, below) {
+		return 0
+	}
+	return *r.Condition.Age
+}
+
 // known reports whether this version knows at least one condition of a rule. Each rule has one.
 func known(r *storage.BucketLifecycleRule) bool {
 	return r.Condition != nil && !reflect.DeepEqual(*r.Condition, storage.BucketLifecycleRuleCondition{})

@@ -24,6 +24,7 @@ ROOT_PARAMETERS = ("--package-root",)  # what decides which directory is package
 
 def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R:
     """Run a call as a job, and return its value."""
+    function.options.require()
     if function.options.all().get("debug"):
         advice.require_terminal()
     with prepared(function, args, kwargs) as (words, directory):
@@ -43,6 +44,7 @@ def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mappin
 
 def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobHandle[R]:
     """Submit a call as a job, and return its handle."""
+    function.options.require()
     report = reporter(function)
     with prepared(function, args, kwargs, waiting=False) as (words, _):
         process.require(binaries.RUN, [*words, "--detach"], report)

@@ -32,7 +32,7 @@ OVER = "its --warm-limit is over"
 
 
 class Holder:
-    """A warm host. idle and limit are seconds: without a call, unless the last call has said how many, and after which none begins any more.
+    """A warm host. It stays for idle seconds without a call, or as long as the last call has said. After limit seconds, none begins any more.
 
     level is one of keeper.py. flags are for the runner of each call. group is its place among several hosts.
     unended returns the calls of this host without an end, for a pod that replaces another.
