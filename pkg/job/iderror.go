@@ -66,6 +66,9 @@ func unknownID(word string, ids []string, flags string) string {
 	if len(ids) == 0 {
 		return fmt.Sprintf("job %q not found: there are no jobs here", word)
 	}
+	if strings.Contains(word, "-"+api.WarmName+"-") {
+		return fmt.Sprintf("job %q not found; this looks like the ID of a warm host: kubectl kinetic jobs warm%s lists them, with --end ID it ends one", word, flags)
+	}
 	near := nearIDs(word, ids, 3)
 	if len(near) == 0 {
 		return fmt.Sprintf("job %q not found; list jobs with kubectl kinetic jobs list --all%s", word, flags)

@@ -72,7 +72,7 @@ func (s submission) give(ctx context.Context, j *job.Job, objects map[string][]b
 	storing, stop := context.WithCancel(context.WithoutCancel(ctx)) // what was given runs, whatever happens here
 	interrupted := context.AfterFunc(ctx, func() { time.AfterFunc(lateTime, stop) })
 	begin := sync.OnceFunc(func() {
-		go func() { stored <- s.storeGiven(storing, &own) }()
+		go func() { stored <- s.storeGiven(storing, &own, objects) }()
 	})
 	if !s.steps.Waits {
 		begin()
@@ -101,7 +101,7 @@ func (s submission) give(ctx context.Context, j *job.Job, objects map[string][]b
 }
 
 // storeGiven stores a job that was given to somebody, who may store it, too. The handle is the last: who finds it finds the rest.
-func (s submission) storeGiven(ctx context.Context, j *job.Job) error {
+func (s submission) storeGiven(ctx context.Context, j *job.Job, objects map[string][]byte) error {
 	s.progress = nil // nobody waits
 	if _, err := s.supply(ctx, &Submitted{Job: j}); err != nil {
 		return err
@@ -110,7 +110,10 @@ func (s submission) storeGiven(ctx context.Context, j *job.Job) error {
 	g.Go(func() error {
 		return unlessThere(j.Store.Create(writing, store.Call(j.ID()), bytes.NewReader(s.Call), nil))
 	})
-	g.Go(func() error { return unlessThere(s.storePayload(writing, j, s.payload.Open(func(int64) {}))) })
+	payload := func() (io.ReadCloser, error) { // the file may be gone by now
+		return io.NopCloser(bytes.NewReader(objects[store.Payload(j.ID())])), nil
+	}
+	g.Go(func() error { return unlessThere(s.storePayload(writing, j, payload)) })
 	g.Go(func() error { return s.record(writing) })
 	if err := g.Wait(); err != nil {
 		return err

@@ -170,3 +170,19 @@ func TestGiveInterrupted(t *testing.T) {
 		})
 	}
 }
+
+// The Python client removes the payload's file once the job has begun.
+func TestGiveWithoutTheFileOfThePayload(t *testing.T) {
+	reg := registry(t, workload{})
+	p := pickledCall(t, "one")
+	files := plannedWith(t, map[string][]byte{"train.py": []byte("def f(): pass\n")}, time.Time{})
+	p.Files, p.Spec.BundleSHA256 = files.Files, files.Spec.BundleSHA256
+	give := func(context.Context, api.Spec, map[string][]byte) error { return os.Remove(p.payload.Path) }
+	sent, err := Apply(t.Context(), p, reg, Hooks{Give: give, Waits: true}, nil)
+	if err == nil {
+		err = sent.Stored()
+	}
+	if text := stored(t, reg, store.Payload("a1")); err != nil || text != pickle("one") {
+		t.Errorf("stored %q, %v", text, err)
+	}
+}

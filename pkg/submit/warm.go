@@ -95,11 +95,11 @@ type WarmPart struct {
 // manifestPart is the part for all else in the manifest. Its value is a hash.
 const manifestPart = "the manifest"
 
-// Difference says what distinguishes a place from that of a host, whose annotation has its parts; "" if nothing that is known.
-func (p WarmPlace) Difference(annotation string) string {
+// Differences says what distinguishes a place from that of a host, whose annotation has its parts; nil if nothing that is known.
+func (p WarmPlace) Differences(annotation string) (differences []string) {
 	var theirs []WarmPart
 	if json.Unmarshal([]byte(annotation), &theirs) != nil {
-		return ""
+		return nil
 	}
 	for _, part := range p.Parts {
 		if slices.Contains(theirs, part) {
@@ -107,11 +107,12 @@ func (p WarmPlace) Difference(annotation string) string {
 		}
 		i := slices.IndexFunc(theirs, func(other WarmPart) bool { return other.Name == part.Name })
 		if i < 0 || part.Name == manifestPart {
-			return part.Name + " differs"
+			differences = append(differences, part.Name+" differs")
+			continue
 		}
-		return fmt.Sprintf("%s differs (%s there)", part.Name, cmp.Or(theirs[i].Value, "none"))
+		differences = append(differences, fmt.Sprintf("%s differs (%s there)", part.Name, cmp.Or(theirs[i].Value, "none")))
 	}
-	return ""
+	return differences
 }
 
 // WarmPlace returns the place of the plan's call, for calls of this person.

@@ -179,8 +179,8 @@ func TestPlaceOfCalls(t *testing.T) {
 		if got.Key == bare {
 			t.Errorf("%s: the same place", name)
 		}
-		if why := got.Difference(string(there)); why != tt.why {
-			t.Errorf("%s: got %q, want %q", name, why, tt.why)
+		if why := got.Differences(string(there)); len(why) == 0 || why[0] != tt.why {
+			t.Errorf("%s: got %q, want %q first", name, why, tt.why)
 		}
 	}
 	if got := key(overlay("remarks")); got != overlaid {
@@ -223,13 +223,13 @@ func TestDifferenceOfPlaces(t *testing.T) {
 	place := WarmPlace{Parts: []WarmPart{{"the image", "a:1"}, {"the level", "process"}, {manifestPart, "abc"}}}
 	for theirs, want := range map[string]string{
 		`[{"name":"the image","value":"a:1"},{"name":"the level","value":"process"},{"name":"the manifest","value":"abc"}]`: "",
-		`[{"name":"the image","value":"a:1"},{"name":"the level","value":"clean"},{"name":"the manifest","value":"def"}]`:   "the level differs (clean there)",
-		`[{"name":"the image","value":""},{"name":"the level","value":"clean"}]`:                                            "the image differs (none there)",
+		`[{"name":"the image","value":"a:1"},{"name":"the level","value":"clean"},{"name":"the manifest","value":"def"}]`:   "the level differs (clean there); the manifest differs",
+		`[{"name":"the image","value":""},{"name":"the level","value":"clean"}]`:                                            "the image differs (none there); the level differs (clean there); the manifest differs",
 		`[{"name":"the image","value":"a:1"},{"name":"the level","value":"process"},{"name":"the manifest","value":"def"}]`: "the manifest differs",
-		`[{"name":"the image","value":"a:1"}]`: "the level differs",
+		`[{"name":"the image","value":"a:1"}]`: "the level differs; the manifest differs",
 		`no JSON`:                              "",
 	} {
-		if got := place.Difference(theirs); got != want {
+		if got := strings.Join(place.Differences(theirs), "; "); got != want {
 			t.Errorf("%s: got %q, want %q", theirs, got, want)
 		}
 	}

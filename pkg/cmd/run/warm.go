@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -224,15 +225,15 @@ func (r *warmRun) dial(ctx context.Context, host kube.WarmHost) (*warm.Conn, war
 	return conn, state, err
 }
 
-// whyNone says why none of the hosts fits, before one of them is asked.
+// whyNone says why none of the hosts fits, before one of them is asked: of the host that fits best, the first difference.
 func (r *warmRun) whyNone(hosts []kube.WarmHost) string {
-	why := "none is running"
+	why, fewest := "none is running", math.MaxInt
 	for _, host := range hosts {
-		switch difference := r.place.Difference(host.Place); {
+		switch differences := r.place.Differences(host.Place); {
 		case host.Key == r.place.Key && !host.TakesCalls():
 			return host.ID + " has no pod yet"
-		case host.Owner == r.owner && difference != "" && why == "none is running":
-			why = fmt.Sprintf("%s does not fit: %s", host.ID, difference)
+		case host.Owner == r.owner && len(differences) > 0 && len(differences) < fewest:
+			why, fewest = fmt.Sprintf("%s does not fit: %s", host.ID, differences[0]), len(differences)
 		}
 	}
 	return why
@@ -246,8 +247,11 @@ func (r *warmRun) say(c candidate) {
 	default:
 		text += ", idle " + duration.HumanDuration(seconds(c.state.Idle))
 	}
-	if keeps := c.conn.Keeps(c.state, r.planned.WarmCall()); keeps != "" {
+	switch keeps := c.conn.Keeps(c.state, r.planned.WarmCall()); {
+	case keeps != "":
 		text += "; " + keeps + " kept"
+	case c.state.Keeps != "":
+		text += "; " + c.state.Keeps + " not kept: the variables of -e, the packages or the kind of the call differ"
 	}
 	r.ui.Phase("warm", text)
 }
@@ -314,7 +318,11 @@ func (r *warmRun) begin(ctx context.Context) error {
 	}
 	r.options.planned = r.planned
 	r.noteHardware(r.planned)
-	r.ui.Note(fmt.Sprintf("new warm host %s, which stays for %s after this call", spec.ID, duration.HumanDuration(spec.KeepWarm.Idle)))
+	stays := duration.HumanDuration(spec.KeepWarm.Idle) + " after this call"
+	if spec.KeepWarm.Idle > spec.KeepWarm.Limit {
+		stays = duration.HumanDuration(spec.KeepWarm.Limit) + " at most (--warm-limit)"
+	}
+	r.ui.Note(fmt.Sprintf("new warm host %s, which stays for %s", spec.ID, stays))
 	if spec.Backend.IsLeaderWorkerSet() {
 		go r.tidy(ctx)
 	}
