@@ -158,3 +158,26 @@ func TestLastHostThatIsNotUsed(t *testing.T) {
 	s.close()
 	close(s.tried)
 }
+
+// The reason is that of the host which fits best, wherever it is in the list.
+func TestWhyNone(t *testing.T) {
+	place := submit.WarmPlace{Key: "ours", Parts: []submit.WarmPart{{Name: "the image", Value: "a:1"}, {Name: "a label", Value: ""}, {Name: "the level", Value: "clean"}}}
+	host := func(id, owner, parts string) kube.WarmHost {
+		h := kube.WarmHost{Owner: owner, Key: "other", Place: parts}
+		h.ID = id
+		return h
+	}
+	far := host("cpu-warm-far", "me", `[{"name":"the image","value":"b:1"},{"name":"a label","value":"a=b"},{"name":"the level","value":"clean"}]`)
+	near := host("cpu-warm-near", "me", `[{"name":"the image","value":"a:1"},{"name":"a label","value":""},{"name":"the level","value":"process"}]`)
+	others := host("cpu-warm-theirs", "you", near.Place)
+	r := &warmRun{place: place, owner: "me"}
+	for want, hosts := range map[string][]kube.WarmHost{
+		"cpu-warm-near does not fit: the level differs (process there)": {far, near, others},
+		"cpu-warm-far does not fit: the image differs (b:1 there)":      {others, far},
+		"none is running": {others},
+	} {
+		if got := r.whyNone(hosts); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
