@@ -74,15 +74,19 @@ func newServer(t *testing.T, registry http.Handler) *server {
 	return s
 }
 
-// complete refuses manifests whose layers are missing, as all registries do but the one for
-// tests.
+// complete refuses manifests that end too early, as those of an interrupted client do, and manifests whose layers are missing. All
+// registries do but the one for tests.
 func complete(registry http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, "/manifests/") {
 			registry.ServeHTTP(w, r)
 			return
 		}
-		body, _ := io.ReadAll(r.Body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		var m v1.Manifest
 		if json.Unmarshal(body, &m) == nil && len(m.Layers) > 0 {
