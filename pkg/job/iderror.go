@@ -63,11 +63,16 @@ func age(created, now time.Time) string {
 
 // unknownID says that no job has this name. flags are what a command needs to list the jobs.
 func unknownID(word string, ids []string, flags string) string {
+	text := notFound(word, ids, flags)
+	if strings.HasSuffix(store.WithoutTime(word), "-"+api.WarmName) && !strings.Contains(flags, "--local") {
+		text += "; IDs of warm hosts are for kubectl kinetic jobs warm" + flags
+	}
+	return text
+}
+
+func notFound(word string, ids []string, flags string) string {
 	if len(ids) == 0 {
 		return fmt.Sprintf("job %q not found: there are no jobs here", word)
-	}
-	if strings.Contains(word, "-"+api.WarmName+"-") {
-		return fmt.Sprintf("job %q not found; this looks like the ID of a warm host: kubectl kinetic jobs warm%s lists them, with --end ID it ends one", word, flags)
 	}
 	near := nearIDs(word, ids, 3)
 	if len(near) == 0 {

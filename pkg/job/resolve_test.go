@@ -238,3 +238,17 @@ func TestPrefixesWhereTheStoreCannotBeListed(t *testing.T) {
 		}
 	}
 }
+
+// What the tool prints of a warm host is no job, but people try it.
+func TestUnknownIDOfAWarmHost(t *testing.T) {
+	ids := []string{"cpu-warm-up-20260101-000000-0a1b2c3"}
+	for want, tt := range map[string]struct{ word, flags string }{
+		`job "cpu-warm-20260101-000000-0a1b2c4" not found; similar: cpu-warm-up-20260101-000000-0a1b2c3; IDs of warm hosts are for kubectl kinetic jobs warm -n ml`: {"cpu-warm-20260101-000000-0a1b2c4", " -n ml"},
+		`job "cpu-warm-up-20260101-000000-0a1b2c4" not found; similar: cpu-warm-up-20260101-000000-0a1b2c3`:                                                         {"cpu-warm-up-20260101-000000-0a1b2c4", " -n ml"},
+		`job "cpu-warm-20260101-000000-0a1b2c4" not found; similar: cpu-warm-up-20260101-000000-0a1b2c3`:                                                            {"cpu-warm-20260101-000000-0a1b2c4", " --local"},
+	} {
+		if got := unknownID(tt.word, ids, tt.flags); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

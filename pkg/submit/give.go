@@ -110,10 +110,11 @@ func (s submission) storeGiven(ctx context.Context, j *job.Job, objects map[stri
 	g.Go(func() error {
 		return unlessThere(j.Store.Create(writing, store.Call(j.ID()), bytes.NewReader(s.Call), nil))
 	})
-	payload := func() (io.ReadCloser, error) { // the file may be gone by now
-		return io.NopCloser(bytes.NewReader(objects[store.Payload(j.ID())])), nil
-	}
-	g.Go(func() error { return unlessThere(s.storePayload(writing, j, payload)) })
+	g.Go(func() error {
+		return unlessThere(s.storePayload(writing, j, func() (io.ReadCloser, error) { // the file may be gone by now
+			return io.NopCloser(bytes.NewReader(objects[store.Payload(j.ID())])), nil
+		}))
+	})
 	g.Go(func() error { return s.record(writing) })
 	if err := g.Wait(); err != nil {
 		return err

@@ -170,7 +170,9 @@ class RemoteCallable(Generic[P, R]):
             given["flags"] = ["--retry-on=error", *self.options.all().get("flags", [])]
         if tags is not None:
             given.update(mapping().tagged(self.options.all(), tags))
-        return self.with_options(**given)
+        changed = self.with_options(**given)
+        changed.options.require()
+        return changed
 
     @overload
     def __get__(self, instance: None, owner: Optional[type] = None) -> RemoteCallable[P, R]: ...

@@ -49,7 +49,7 @@ def _parts(value: Any) -> Iterator[Any]:
     if isinstance(value, partial):
         yield from (value.func, *value.args, *value.keywords.values())
     elif isinstance(value, (list, tuple, set, frozenset, dict)):
-        yield from islice(chain(value, value.values()) if isinstance(value, dict) else value, 1000)
+        yield from islice(chain.from_iterable(value.items()) if isinstance(value, dict) else value, 1000)
 
 
 def _is_of_project(module: str) -> bool:

@@ -45,6 +45,7 @@ def test_it_is_made_once() -> None:
         (frozenset([double]), "double"),
         ({"model": Model()}, "Model"),
         ({Model(): "key"}, "Model"),
+        ({str(i): Model() for i in range(1000)}, "Model"),
         (functools.partial(double, 1), "double"),
         (functools.partial(max, Model()), "Model"),
         (functools.partial(max, key=double), "double"),

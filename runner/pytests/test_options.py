@@ -128,6 +128,13 @@ def test_jobs_refuse_when_they_submit(given: dict[str, Any], error: type[Excepti
     assert str(caught.value) == message
 
 
+def test_jobs_refuse_what_a_map_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETIC_JOB_ID", "cpu-train")
+    function: Any = run()(len)
+    with pytest.raises(TypeError, match="retries"):
+        function.run_async_map([[1]], retries="three")
+
+
 @pytest.mark.parametrize(
     "given, message",
     [
