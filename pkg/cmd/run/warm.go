@@ -225,7 +225,7 @@ func (r *warmRun) dial(ctx context.Context, host kube.WarmHost) (*warm.Conn, war
 	return conn, state, err
 }
 
-// whyNone says why none of the hosts fits, before one of them is asked: of the host that fits best, the first difference.
+// whyNone returns the first difference of the host that fits best. It asks no host.
 func (r *warmRun) whyNone(hosts []kube.WarmHost) string {
 	why, fewest := "none is running", math.MaxInt
 	for _, host := range hosts {

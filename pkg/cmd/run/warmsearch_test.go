@@ -159,7 +159,7 @@ func TestLastHostThatIsNotUsed(t *testing.T) {
 	close(s.tried)
 }
 
-// The reason is that of the host which fits best, wherever it is in the list.
+// The reason names the host that fits best, wherever it is in the list.
 func TestWhyNone(t *testing.T) {
 	place := submit.WarmPlace{Key: "ours", Parts: []submit.WarmPart{{Name: "the image", Value: "a:1"}, {Name: "a label", Value: ""}, {Name: "the level", Value: "clean"}}}
 	host := func(id, owner, parts string) kube.WarmHost {
