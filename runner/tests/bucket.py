@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from fixture import free_port
+from fixture import TIMEOUT, free_port
 
 BUCKET = "bucket"
 OBJECT = re.compile(r"/storage/v1/b/([^/]+)/o/([^/]+)")
@@ -342,7 +342,7 @@ class RealBucket:
 
     def _ask(self, path, data=None):
         request = urllib.request.Request(f"http://{self.host}{path}", data, {"Content-Type": "application/json"} if data else {})
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as answer:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=TIMEOUT) as answer:
             return answer.read()
 
     def put(self, name, data):

@@ -13,6 +13,7 @@ from kinetic_runner.warm.frames import Frames
 from kinetic_runner.warm.connections import OFFSET
 
 SECRET, UID = b"secret", "uid-1"
+UNFINISHED = "\x1f\n"  # after what was printed of a line whose rest came later
 PROGRAM = """
 import sys; sys.path.insert(0, %r)
 from kinetic_runner.warm.holder import Holder
@@ -65,7 +66,8 @@ class Ring:
                 assert OFFSET.unpack_from(message)[0] == len(output)
                 output += message[OFFSET.size :]
             elif kind == frames.END:
-                return re.sub(r"(?m)^\S+Z ", "", output.decode()), message["code"]
+                text = re.sub(r"(?m)^\S+Z ", "", output.decode())
+                return text.replace(UNFINISHED, ""), message["code"]
 
     def close(self):
         self._connection.close()

@@ -1,6 +1,5 @@
 """A warm host after many calls, and after its processes were killed. KINETIC_MANY is how many; by default they are few."""
 
-import faulthandler
 import json
 import os
 import random
@@ -12,7 +11,7 @@ import time
 import unittest
 from collections import namedtuple
 
-from fixture import HANGING, RUNNER, TIMEOUT, function
+from fixture import RUNNER, TIMEOUT, function, limit_time
 from hosting import Hosting, Ring
 from kinetic_runner.warm import frames
 from kinetic_runner.warm.holder import KEPT_CALLS
@@ -65,10 +64,6 @@ class Many(Hosting):
             paths += [os.path.join(folder, name) for name in names if not os.path.join(folder, name).startswith(top)]
         return len(paths), sum(os.lstat(path).st_size for path in paths)
 
-    def go_on(self):
-        """Many calls may take longer than one test."""
-        faulthandler.dump_traceback_later(HANGING, exit=True)
-
     def status(self, pid):
         with open(f"/proc/{pid}/status") as file:
             return dict(line.split(":", 1) for line in file)
@@ -93,7 +88,7 @@ class Many(Hosting):
                 os.mkdir(temporary)
                 process, port = self.warm(level, TMPDIR=temporary)
                 for number in range(MANY):
-                    self.go_on()
+                    limit_time()  # many calls may take longer than one test
                     if number == WARM_UP:
                         self.idle(port)
                         before = self.held(process.pid)
@@ -126,7 +121,7 @@ class Many(Hosting):
             self.PREFIX = (*CONTAINER, self.root)
             process, port = self.warm(level)
             for number in range(MANY):
-                self.go_on()
+                limit_time()  # many calls may take longer than one test
                 job, ring = self.begin(port, number)
                 time.sleep(chance.random() * 0.2)  # the moment is random, and nothing waits for it
                 victims = [pid for pid in self.below(process.pid) if self.is_of_call(pid)]

@@ -3,7 +3,6 @@
 KINETIC_MANY is how many calls; by default they are few.
 """
 
-import faulthandler
 import json
 import math
 import os
@@ -13,7 +12,7 @@ import time
 import unittest
 
 from bucket import Bucket, Handler, RealBucket, real_program
-from fixture import HANGING, RUNNER, TIMEOUT, function, read_log
+from fixture import RUNNER, TIMEOUT, function, limit_time, read_log
 from hosting import Hosting, Ring
 from kinetic_runner.warm import frames
 from test_pod import PodCase
@@ -65,7 +64,7 @@ class StoreCase(PodCase, Hosting):
 
     def ring(self, port, number, first=lambda: None, *flags, seconds=0.0):
         """Gives the host a call whose value is its number; first is done before that, when the store has the call. Returns its ID and connection."""
-        faulthandler.dump_traceback_later(HANGING, exit=True)  # many calls may take longer than one test
+        limit_time()  # many calls may take longer than one test
         job, ring = f"job-{number}", Ring(self, port)
         order = self.order(job, function(), {"train.py": SOURCE % (self.ran, number, seconds, number, number)}, flags=flags)
         first()
