@@ -4,6 +4,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import os
 import re
 import shutil
 import socket
@@ -316,7 +317,7 @@ class RealBucket:
     """The same as Bucket for tests without faults, by a fake-gcs-server. With a folder for its objects, it can be killed and started again."""
 
     def __init__(self, program, folder=None):
-        self.host = "127.0.0.1:%d" % free_port()
+        self.host, self._folder = "127.0.0.1:%d" % free_port(), folder
         backend = ["-backend", "filesystem", "-filesystem-root", folder] if folder else ["-backend", "memory"]
         self._argv = [program, "-scheme", "http", "-host", "127.0.0.1", "-port", self.host.split(":")[1], *backend]
         self._argv += ["-external-url", f"http://{self.host}", "-public-host", self.host]
@@ -325,11 +326,19 @@ class RealBucket:
 
     def start(self):
         """Starts it, and returns when it serves."""
+        self._remove_unfinished()
         self._process = subprocess.Popen(self._argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         while b"server started" not in (line := self._process.stderr.readline()):
             if not line:
                 raise RuntimeError(f"{self._argv[0]} ended before it served")
         threading.Thread(target=self._process.stderr.read, daemon=True).start()
+
+    def _remove_unfinished(self):
+        """Removes what it was writing when it was killed, which has no description yet: it would list no object any more."""
+        for folder, _, names in os.walk(os.path.join(self._folder, BUCKET)) if self._folder else ():
+            for path in (os.path.join(folder, name) for name in names):
+                if "user.metadata" not in os.listxattr(path):
+                    os.unlink(path)
 
     def signal(self, number):
         self._process.send_signal(number)
@@ -361,12 +370,13 @@ class RealBucket:
         return json.loads(self._object(name)).get("metadata", {})
 
     def names(self, prefix):
+        until = time.monotonic() + TIMEOUT
         while True:
             try:
                 listed = json.loads(self._ask(f"/storage/v1/b/{BUCKET}/o?prefix={urllib.parse.quote(prefix, safe='')}"))
                 return [item["name"] for item in listed.get("items", [])]
             except urllib.error.HTTPError as exc:
-                if exc.code != 404:
+                if exc.code != 404 or time.monotonic() > until:
                     raise  # 404: with a folder, an object was replaced or removed while it listed it
 
 
