@@ -2,6 +2,8 @@
 
 import base64
 import contextlib
+import copy
+import gzip
 import json
 import os
 import random
@@ -11,7 +13,7 @@ import unittest
 from fixture import file_entry, sha256
 from kinetic_runner.errors import RunnerError
 from kinetic_runner.store import open_store
-from kinetic_runner.bundle.tree import parse_index
+from kinetic_runner.bundle.tree import Earlier, parse_index, read_index
 from kinetic_runner.bundle.unpack import Tree
 
 
@@ -139,7 +141,88 @@ class HostileIndex(unittest.TestCase):
                 self.refuse(document)
 
     def test_null_lists_are_empty(self):
-        self.assertEqual(parse({"version": 2, "blobs": None, "files": None, "dirs": None, "links": None}), ([], [], [], []))
+        self.assertEqual(parse({"version": 2, "blobs": None, "files": None, "dirs": None, "links": None})[:4], ([], [], [], []))
+
+
+class AfterAnother(unittest.TestCase):
+    """An index is read after another one as it is by itself."""
+
+    CHANGES = {
+        "an edit": lambda index, entry: entry.update(size=entry["size"] + 1),
+        "another mode": lambda index, entry: entry.update(mode=0o755),
+        "another blob": lambda index, entry: entry.update(blob=1 - entry.get("blob", 0)),
+        "a file less": lambda index, entry: index["files"].remove(entry),
+        "a file more": lambda index, entry: index["files"].append(dict(entry, path=entry["path"] + "x")),
+        "a file twice": lambda index, entry: index["files"].append(entry),
+        "a file that is a directory": lambda index, entry: index["files"].append(dict(entry, path=entry["path"] + "/x")),
+        "a directory": lambda index, entry: index["dirs"].append(entry["path"] + "d"),
+        "a directory that is a file": lambda index, entry: index["dirs"].append(entry["path"]),
+        "a link": lambda index, entry: index["links"].append({"path": entry["path"] + "l", "target": "x"}),
+        "a link that is a file": lambda index, entry: index["links"].append({"path": entry["path"], "target": "x"}),
+        "a way out": lambda index, entry: entry.update(path="../x"),
+        "no path": lambda index, entry: entry.pop("path"),
+        "a list as its path": lambda index, entry: entry.update(path=["x"]),
+        "no file": lambda index, entry: index["files"].append(5),
+        "a part": lambda index, entry: entry.update(parts=[0]),
+        "a smaller blob": lambda index, entry: index["blobs"][0].update(size=3),
+        "a blob before": lambda index, entry: index["blobs"].insert(0, dict(index["blobs"][1], sha256="2" * 64)),
+        "a blob less": lambda index, entry: index["blobs"].pop(),
+        "another order": lambda index, entry: index["files"].reverse(),
+        "other names": lambda index, entry: index.update(names="" if index.get("names") else "base64"),
+    }
+
+    def setUp(self):
+        self.root = tempfile.TemporaryDirectory()
+        self.addCleanup(self.root.cleanup)
+        self.store = open_store(f"file://{self.root.name}", "", "", "")
+
+    def stored(self, document):
+        """Stores an index; returns its hash."""
+        data = gzip.compress(json.dumps(document).encode(), mtime=0)
+        name = sha256(data)
+        os.makedirs(os.path.join(self.root.name, "blobs", "sha256", name[:2]), exist_ok=True)
+        with open(os.path.join(self.root.name, "blobs", "sha256", name[:2], name), "wb") as file:
+            file.write(data)
+        return name
+
+    def read(self, document, earlier=None):
+        try:
+            return read_index(self.store, self.stored(document), earlier)
+        except RunnerError as exc:
+            return str(exc)
+
+    def test_it_is_the_same(self):
+        chance, refused = random.Random(20261128), 0
+        blobs = [{"sha256": "0" * 64, "size": 10}, {"sha256": "1" * 64, "size": 100, "encoding": "gzip"}]
+        files = [{"path": f"d{n % 3}/f{n}", "size": 3, "blob": n % 2, "offset": n % 5} for n in range(12)]
+        first = {"version": 2, "blobs": blobs, "files": files, "dirs": ["empty"], "links": [{"path": "link", "target": "d0/f0"}]}
+        for base in (first, encoded(first)):
+            earlier = Earlier(self.read(base).packed)
+            for _ in range(400):
+                document, names = copy.deepcopy(base), chance.sample(sorted(self.CHANGES), chance.randrange(3))
+                for name in names:
+                    entry = chance.choice([entry for entry in document["files"] if isinstance(entry, dict) and isinstance(entry.get("path"), str)])
+                    self.CHANGES[name](document, entry)
+                with self.subTest(names):
+                    alone, after = self.read(document), self.read(document, earlier)
+                    if isinstance(alone, str):
+                        refused += 1
+                        self.assertEqual(after, alone)
+                    else:
+                        self.assertEqual((after[:4], after.packed), (alone[:4], alone.packed))
+                        self.assertLessEqual(set(after.new), set(alone.files))
+                        if not names:
+                            self.assertEqual(after.new, [])
+        self.assertGreater(refused, 100)
+
+    def test_what_is_not_checked_again(self):
+        blobs = [{"sha256": "0" * 64, "size": 10, "encoding": "gzip"}, {"sha256": "1" * 64, "size": 100}]
+        files = [{"path": "a", "size": 3}, {"path": "b", "size": 3, "blob": 1}, {"path": "c", "size": 3, "blob": 1}]
+        first = {"version": 2, "blobs": blobs, "files": files}
+        earlier = Earlier(self.read(first).packed)
+        for blobs, want in ((first["blobs"], ["c"]), ([blobs[0], dict(blobs[1], size=101)], ["b", "c"])):
+            second = {"version": 2, "blobs": blobs, "files": [*files[:2], {"path": "c", "size": 4, "blob": 1}]}
+            self.assertEqual([file.path for file in self.read(second, earlier).new], want)
 
 
 class TreeCase(unittest.TestCase):

@@ -25,14 +25,46 @@ Blob = namedtuple("Blob", "name sha256 size gzipped")
 # A file with parts has no blob and no offset.
 File = namedtuple("File", "path mode size blob offset parts")
 Link = namedtuple("Link", "path target")
-Index = namedtuple("Index", "blobs files links dirs")
+# new are the files that an earlier index has not. packed is the index as it is stored, b"" unless it was read by read_index().
+Index = namedtuple("Index", "blobs files links dirs new packed", defaults=((), b""))
 
 
-def read_index(store, sha256):
-    """Return an index, fully verified."""
+class Earlier:
+    """An index that was read before. What the next one has of it is not checked again."""
+
+    def __init__(self, packed):
+        where = "the last package index"
+        self._document = parse_document(inflate(packed, where), where, INDEX_VERSION)
+        index = parse_tree(self._document, where)
+        entries = self._document.get("files") or []
+        self._files = {entry["path"]: (entry, file) for entry, file in zip(entries, index.files) if not file.parts}
+        self.paths = [file.path for file in index.files]
+
+    def files_of(self, document):
+        """Return the function that returns the file of an entry of another index, None if this one has it not, or from another place."""
+        if document.get("names") != self._document.get("names"):
+            return lambda entry: None
+        known, blobs = self._files, zip(document.get("blobs") or (), self._document.get("blobs") or ())
+        same = {number for number, (blob, before) in enumerate(blobs) if blob == before}
+
+        def file_of(entry):
+            before, file = known.get(entry["path"], (None, None))
+            return file if before == entry and entry.get("blob", 0) in same else None
+
+        return file_of
+
+    def has_tree(self, document, files):
+        """Report whether this index has the paths of another one."""
+        same = all(document.get(key) == self._document.get(key) for key in ("links", "dirs", "names"))
+        return same and [file.path for file in files] == self.paths
+
+
+def read_index(store, sha256, earlier=None):
+    """Return an index, fully verified. earlier is an Earlier, or None."""
     name = blob_name(sha256)
     where = f"package index {store.url(name)}"
-    return parse_index(inflate(read_verified(store, name, sha256, INDEX_LIMIT), where), where)
+    packed = read_verified(store, name, sha256, INDEX_LIMIT)
+    return parse_tree(parse_document(inflate(packed, where), where, INDEX_VERSION), where, earlier)._replace(packed=packed)
 
 
 def inflate(packed, where):
@@ -49,14 +81,35 @@ def inflate(packed, where):
 
 def parse_index(data, where):
     """Parse the JSON of an index. No path in the result leads outside its directory."""
-    document = parse_document(data, where, INDEX_VERSION)
+    return parse_tree(parse_document(data, where, INDEX_VERSION), where)
+
+
+def parse_tree(document, where, earlier=None):
+    """Parse an index that is JSON already."""
     path_of = path_reader(field(document, "names", str, where, ""), where)
     blobs = [parse_blob(entry, where) for entry in field(document, "blobs", list, where, [])]
-    files = [parse_file(entry, path_of, blobs, where) for entry in field(document, "files", list, where, [])]
+    files, new = parse_files(document, path_of, blobs, where, earlier)
     links = [parse_link(entry, path_of, where) for entry in field(document, "links", list, where, [])]
     dirs = [check_relative(path_of(text), where) for text in strings(document, "dirs", where)]
-    check_tree([entry.path for entry in files + links], dirs, where)
-    return Index(blobs, files, links, dirs)
+    if earlier is None or not earlier.has_tree(document, files):
+        check_tree([entry.path for entry in files + links], dirs, where)
+    return Index(blobs, files, links, dirs, new)
+
+
+def parse_files(document, path_of, blobs, where, earlier):
+    """Return the files of an index, and those of them that an earlier one has not."""
+    entries = field(document, "files", list, where, [])
+    if earlier is None:
+        files = [parse_file(entry, path_of, blobs, where) for entry in entries]
+        return files, files
+    known, files, new = earlier.files_of(document), [], []
+    for entry in entries:
+        file = known(entry) if type(entry) is dict and type(entry.get("path")) is str else None
+        if file is None:
+            file = parse_file(entry, path_of, blobs, where)
+            new.append(file)
+        files.append(file)
+    return files, new
 
 
 def path_reader(names, where):

@@ -45,10 +45,12 @@ def update_bundle(store, index, workspace, swept=None):
     if os.path.islink(workspace) or os.path.lexists(workspace) and not os.path.isdir(workspace):  # a call did that: never touch what a link leads to
         os.unlink(workspace)
     os.makedirs(workspace, exist_ok=True)
-    known = swept.known if swept else recall(memory)
-    origins = {file.path: origin(file, index.blobs) for file in index.files}
+    holds = swept is not None and swept.holds(workspace, index)
+    known = swept.known if swept else recall(memory)[1]
+    files = swept.to_look_at(index) if holds else index.files  # the others are as they should be
+    origins = {file.path: origin(file, index.blobs) for file in files}
     seals, alike = {}, {}  # of files that are there, or may be
-    for file in index.files:
+    for file in files:
         last, mark, digest = known.get(file.path, NEVER)
         if last == origins[file.path]:
             seals[file.path] = mark
@@ -56,22 +58,23 @@ def update_bundle(store, index, workspace, swept=None):
             seals[file.path], alike[file.path] = mark, digest
     with suppress(FileNotFoundError):
         os.unlink(memory)  # until the workspace is whole again
-    if swept and swept.holds(workspace, origins):
-        found = swept.files & seals.keys()
-        for path in swept.files - found:
+    if holds:
+        found = swept.files & origins.keys()
+        for path in found - seals.keys():
             os.unlink(f"{workspace}/{path}")
+        found &= seals.keys()
     else:
         found = sweep(workspace, seals, parents_of(seals))
     tree = Changing(store, workspace, {path: digest for path, digest in alike.items() if path in found})
     try:
-        missing = [file for file in index.files if file.path not in found or file.path in alike]
+        missing = [file for file in files if file.path not in found or file.path in alike]
         tree.write_files(Index(index.blobs, missing, index.links, index.dirs), store.parallel)
         tree.write_links(index)
         same = found - tree.written
         drop_byte_code(workspace, [file.path for file in missing if file.path not in same])
-        files = {path: [where, *known[path][1:]] for path, where in origins.items() if path in same}
-        files.update((path, [where, seal(f"{workspace}/{path}"), tree.digests.get(path, "")]) for path, where in origins.items() if path not in same)
-        remember(memory, files)
+        written = {path: [where, seal(f"{workspace}/{path}"), tree.digests.get(path, "")] for path, where in origins.items() if path not in same}
+        kept = {path: [origins[path], *known[path][1:]] for path in same}
+        remember(memory, index.packed, {**(known if holds else {}), **kept, **written}, written)
         if swept:
             swept.forget()
     except Exception:
@@ -177,21 +180,21 @@ def remove(directory):
 
 
 def recall(memory):
-    """Return what remember() has written, {} if there is nothing of use."""
+    """Return the index and the files that remember() has written, b"" and {} if there is nothing of use."""
     try:
         with open(memory, "rb") as file:
-            known = marshal.loads(file.read())
+            packed, known = marshal.loads(file.read())
     except (EOFError, OSError, TypeError, ValueError):
-        return {}
+        return b"", {}
     ours = isinstance(known, dict) and all(type(path) is str and type(entry) is list and len(entry) == 3 and type(entry[0]) is str for path, entry in known.items())
-    return known if ours else {}
+    return (packed, known) if ours and type(packed) is bytes else (b"", {})
 
 
-def remember(memory, files):
-    """Write the origin, the seal and the digest of each file. Return once the clock of the seals shows a later time."""
-    latest = max((mark[1] for _, mark, _ in files.values()), default=0)
+def remember(memory, packed, files, written):
+    """Write the index as it is stored, and the origin, the seal and the digest of each file. Return once the clock of the seals shows a later time than those of what was written."""
+    latest = max((mark[1] for _, mark, _ in written.values()), default=0)
     with open(memory + ".new", "wb") as file:
-        file.write(marshal.dumps(files))  # json takes ten times as long
+        file.write(marshal.dumps((packed, files)))  # json takes ten times as long
         file.flush()
         while os.fstat(file.fileno()).st_ctime_ns <= latest:
             time.sleep(0.001)

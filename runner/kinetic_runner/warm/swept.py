@@ -10,8 +10,9 @@ import os
 from contextlib import suppress
 
 from .. import inotify
-from ..bundle.tree import parents_of
+from ..bundle.tree import Earlier, parents_of
 from ..bundle.update import CACHE, memory_of, mounted_below, recall, sweep
+from ..threads import start_threads
 
 CHANGES = (
     inotify.MODIFIED | inotify.ATTRIBUTES | inotify.CLOSED | inotify.MOVED_FROM | inotify.MOVED_TO | inotify.CREATED | inotify.DELETED
@@ -23,20 +24,23 @@ SWEEPS = 2  # the first one may itself change something
 def sweep_ahead(workspace):
     """Return a Swept of this workspace, None if there is nothing to keep or its directories can't be watched."""
     try:
-        known = recall(memory_of(workspace))
+        packed, known = recall(memory_of(workspace))
         if not known or os.path.islink(workspace) or mounted_below(workspace):
             return None
-        swept = Swept(workspace, known)
+        earlier = Earlier(packed)
+        if known.keys() != set(earlier.paths):
+            return None
+        swept = Swept(workspace, earlier, known)
     except Exception:  # this only saves time: the call hits the problem again, and reports it
         return None
     return swept if swept.files is not None else None
 
 
 class Swept:
-    """A workspace after a sweep. files are the paths of all its files, each as it was written; None if that is not certain."""
+    """A workspace after a sweep. files are the paths of all its files, each as it was written; None if that is not certain. earlier is the index that they are of."""
 
-    def __init__(self, workspace, known):
-        self.workspace, self.known, self.files = workspace, known, None
+    def __init__(self, workspace, earlier, known):
+        self.workspace, self.earlier, self.known, self.files = workspace, earlier, known, None
         self._folders, self._places = parents_of(known), {}
         self._events = inotify.Inotify()
         try:
@@ -81,12 +85,18 @@ class Swept:
 
     def forget(self):
         """Free the memory: the call has begun, and may need it."""
-        self.known, self.files = {}, None
+        self.earlier, self.known, self.files = None, {}, None
 
-    def holds(self, workspace, paths):
-        """Report, once, whether nobody has changed the workspace since, and a bundle with these paths has all that was known."""
+    def to_look_at(self, index):
+        """Return the files of an index that are new, or are no longer as they were written."""
+        gone = (self.known.keys() - self.files).difference(file.path for file in index.new)
+        return index.new + [file for file in index.files if file.path in gone] if gone else index.new
+
+    def holds(self, workspace, index):
+        """Report, once, whether nobody has changed the workspace since, and an index has all files that were known."""
         try:
-            same = workspace == self.workspace and self.known.keys() <= set(paths) and self._places == self._places_now()
+            same = workspace == self.workspace and self.known.keys() <= {file.path for file in index.files} and self._places == self._places_now()
             return same and not self._changed()
         finally:
-            self._events.close()
+            if not start_threads(1, self._events.close):  # which takes some milliseconds, and the call waits
+                self._events.close()
