@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -19,8 +20,12 @@ import (
 const (
 	// warmRuns is how often a call on a warm host is measured, coldRuns how often one with a pod of its own.
 	warmRuns, coldRuns = 50, 5
-	// warmFiles is the number of files of the project, one of which changes before each call.
-	warmFiles = 3000
+	// warmFiles is the number of files of the project, one of which changes before each call, manyFiles that of a large project.
+	warmFiles, manyFiles = 3000, 30000
+	// farAway is the time of a round trip to a cluster elsewhere.
+	farAway = 30 * time.Millisecond
+	// idleTime is how long a host stays whose end is measured, idleRuns how many of them.
+	idleTime, idleRuns = 5 * time.Second, 3
 	// editTime is how long an edit takes a person, at least; meanwhile the host imports what the last call has imported.
 	editTime = 4 * time.Second
 	// heavyImage has PyTorch, for a function that imports much.
@@ -42,43 +47,146 @@ type runTimes struct{ first, value, exit time.Duration }
 
 // warm: the second and later runs of an edit, compared with runs that have a pod of their own, and with kubectl exec.
 func (c *cluster) warm(ctx context.Context) error {
-	for i := range warmFiles {
-		if err := c.write(fmt.Sprintf("warm/lib/package%d/module%d.py", i/100, i), fmt.Sprintf("N = %d\n", i)); err != nil {
-			return err
-		}
+	e := edits{cluster: c, folder: "warm", program: []string{filepath.Join(c.bin, "kubectl-kinetic")}}
+	if err := e.make(warmFiles); err != nil {
+		return err
 	}
-	imports, image := "", []string{}
 	if err := exec.CommandContext(ctx, "hack/cluster/torch.sh").Run(); err == nil {
-		imports, image = "torch", []string{"--image", heavyImage}
+		e.imports, e.flags = "torch", []string{"--image", heavyImage}
 	} else {
 		fmt.Fprintln(c.out, "no image with PyTorch: the function imports nothing")
 	}
-	cold, err := c.edits(ctx, coldRuns, imports, image...)
+	cold, err := e.run(ctx, coldRuns)
 	if err != nil {
 		return err
 	}
 	for _, level := range []string{"preloaded", "process", "clean"} {
-		flags := append([]string{"--keep-warm", "10m," + level}, image...)
-		if _, err := c.edits(ctx, 2, imports, flags...); err != nil { // the host starts, and learns what to import
-			return err
-		}
-		all, err := c.edits(ctx, warmRuns, imports, append(flags, "--warm-only")...)
-		if err != nil {
-			return err
-		}
 		aims := map[string]string{"preloaded": "<= 100 / 300 ms", "process": "<= 100 / 300 ms", "clean": "<= 300 ms and the imports"}
-		c.times(level+", Enter to the first line of the function", all, cold, func(t runTimes) time.Duration { return t.first }, aims[level])
-		c.times(level+", its value on screen after that", all, cold, func(t runTimes) time.Duration { return t.value - t.first }, "<= 50 ms")
-		c.times(level+", its exit after that", all, cold, func(t runTimes) time.Duration { return t.exit - t.value }, "")
+		if err := e.atLevel(ctx, level, cold, aims[level]); err != nil {
+			return err
+		}
 		if level == "preloaded" {
-			if err := c.execTimes(ctx); err != nil {
+			if err := e.otherWays(ctx, cold); err != nil {
 				return err
 			}
 		}
-		if _, err := once(c.ours(ctx, "jobs", "warm", "--end", "--mine")()); err != nil {
+		if err := e.endHosts(ctx); err != nil {
 			return err
 		}
 	}
+	large := edits{cluster: c, folder: "large", program: e.program}
+	if err := large.make(manyFiles); err != nil {
+		return err
+	}
+	if err := large.atLevel(ctx, "preloaded", cold, "<= 300 ms"); err != nil {
+		return err
+	}
+	return errors.Join(large.endHosts(ctx), large.idleEnd(ctx))
+}
+
+// edits are runs of a project, a line of which changes before each one.
+type edits struct {
+	*cluster
+	folder  string
+	program []string // with the words before run
+	env     []string // that differs from the cluster's
+	imports string   // of the function
+	flags   []string
+}
+
+// make writes the project's files.
+func (e edits) make(files int) error {
+	for i := range files {
+		if err := e.write(fmt.Sprintf("%s/lib/package%d/module%d.py", e.folder, i/100, i), fmt.Sprintf("N = %d\n", i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atLevel measures calls at a level. The host stays.
+func (e edits) atLevel(ctx context.Context, level string, cold []runTimes, aim string) error {
+	flags := []string{"--keep-warm", "10m," + level}
+	if _, err := e.run(ctx, 2, flags...); err != nil { // the host starts, and learns what to import
+		return err
+	}
+	all, err := e.run(ctx, warmRuns, append(flags, "--warm-only")...)
+	if err != nil {
+		return err
+	}
+	if e.folder == "large" {
+		level += fmt.Sprintf(" with %d files", manyFiles)
+	}
+	e.firstLines(level, all, cold, aim)
+	e.times(level+", its value on screen after that", all, cold, func(t runTimes) time.Duration { return t.value - t.first }, "<= 50 ms")
+	e.times(level+", its exit after that", all, cold, func(t runTimes) time.Duration { return t.exit - t.value }, "")
+	return nil
+}
+
+func (e edits) firstLines(what string, all, cold []runTimes, aim string) {
+	e.times(what+", Enter to the first line of the function", all, cold, func(t runTimes) time.Duration { return t.first }, aim)
+}
+
+// otherWays measures calls to a host that is there: through kubectl, and from elsewhere, both also with kubectl exec.
+func (e edits) otherWays(ctx context.Context, cold []runTimes) error {
+	flags := []string{"--keep-warm", "10m,preloaded", "--warm-only"}
+	if err := e.execTimes(ctx, ""); err != nil {
+		return err
+	}
+	plugin := e
+	plugin.program = []string{"kubectl", "kinetic"}
+	plugin.env = []string{"PATH=" + e.bin + string(os.PathListSeparator) + os.Getenv("PATH")}
+	all, err := plugin.run(ctx, warmRuns, flags...)
+	if err != nil {
+		return err
+	}
+	e.firstLines("preloaded through kubectl", all, cold, "70 ms more")
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	address, err := delayed(ctx, strings.TrimPrefix(e.server, "https://"), farAway)
+	if err != nil {
+		return err
+	}
+	path, err := e.kubeconfig("far", behind(address))
+	if err != nil {
+		return err
+	}
+	far := e
+	far.env = []string{"KUBECONFIG=" + path}
+	if _, err := far.run(ctx, 1, flags...); err != nil { // which remembers the host
+		return err
+	}
+	if all, err = far.run(ctx, warmRuns, flags...); err != nil {
+		return err
+	}
+	where := fmt.Sprintf(" behind %d ms", farAway.Milliseconds())
+	e.firstLines("preloaded"+where, all, cold, "<= 400 ms")
+	return far.execTimes(ctx, where)
+}
+
+func (e edits) endHosts(ctx context.Context) error {
+	_, err := once(e.ours(ctx, "jobs", "warm", "--end", "--mine")())
+	return err
+}
+
+// idleEnd measures when hosts without a call end.
+func (e edits) idleEnd(ctx context.Context) error {
+	var late []time.Duration
+	for range idleRuns {
+		if _, err := e.run(ctx, 1, "--keep-warm", idleTime.String(), "--fresh"); err != nil {
+			return err
+		}
+		ended := time.Now()
+		if _, err := once(e.kubectl(ctx, "wait", "--for=condition=complete", "job", "-l", warmLabel, "--timeout=60s")()); err != nil {
+			return err
+		}
+		late = append(late, time.Since(ended)-idleTime)
+		if err := e.endHosts(ctx); err != nil {
+			return err
+		}
+	}
+	slices.Sort(late)
+	e.row("warm host without a call, its Job's end after the given time", fmt.Sprintf("%d ms", late[len(late)/2].Milliseconds()), "", "", "<= 5000 ms")
 	return nil
 }
 
@@ -98,18 +206,18 @@ func sorted(all []runTimes, span func(runTimes) time.Duration) []time.Duration {
 	return spans
 }
 
-// edits changes a line and runs the project, some times.
-func (c *cluster) edits(ctx context.Context, n int, imports string, flags ...string) ([]runTimes, error) {
+// run changes a line and runs the project, some times.
+func (e edits) run(ctx context.Context, n int, flags ...string) ([]runTimes, error) {
 	var all []runTimes
 	for range n {
 		time.Sleep(editTime)
-		c.version++
-		if err := c.write("warm/train.py", fmt.Sprintf(edit, imports, c.version)); err != nil {
+		e.version++
+		if err := e.write(e.folder+"/train.py", fmt.Sprintf(edit, e.imports, e.version)); err != nil {
 			return nil, err
 		}
-		args := append([]string{"run", "train.py:first", "--cpu", "100m", "--memory", "1Gi"}, flags...)
-		cmd := command(ctx, filepath.Join(c.dir, "warm"), c.env, filepath.Join(c.bin, "kubectl-kinetic"), args...)()
-		t, err := timed(cmd, fmt.Sprint(c.version))
+		args := slices.Concat(e.program[1:], []string{"run", "train.py:first", "--cpu", "100m", "--memory", "1Gi"}, e.flags, flags)
+		cmd := command(ctx, filepath.Join(e.dir, e.folder), slices.Concat(e.cluster.env, e.env), e.program[0], args...)()
+		t, err := timed(cmd, fmt.Sprint(e.version))
 		if err != nil {
 			return nil, err
 		}
@@ -155,20 +263,26 @@ func timed(cmd *exec.Cmd, value string) (t runTimes, err error) {
 	return t, nil
 }
 
+// warmLabel is the label of warm hosts.
+const warmLabel = "kubectl-kinetic.github.io/warm"
+
 // execTimes measures a Python that kubectl starts in the pod of a warm host.
-func (c *cluster) execTimes(ctx context.Context) error {
-	pod, err := c.kubectl(ctx, "get", "pods", "-l", "kubectl-kinetic.github.io/warm", "-o", "name")().Output()
+func (e edits) execTimes(ctx context.Context, where string) error {
+	kubectl := func(args ...string) *exec.Cmd {
+		return command(ctx, e.dir, slices.Concat(e.cluster.env, e.env), "kubectl", args...)()
+	}
+	pod, err := kubectl("get", "pods", "-l", warmLabel, "-o", "name").Output()
 	if err != nil {
 		return err
 	}
 	var all []sample
 	for range warmRuns {
-		s, err := once(c.kubectl(ctx, "exec", strings.TrimSpace(string(pod)), "--", "python3", "-c", "print(1)")())
+		s, err := once(kubectl("exec", strings.TrimSpace(string(pod)), "--", "python3", "-c", "print(1)"))
 		if err != nil {
 			return err
 		}
 		all = append(all, s)
 	}
-	c.row("kubectl exec POD -- python3 -c 'print(1)'", "", ms(median(all)), "", "")
+	e.row("kubectl exec POD -- python3 -c 'print(1)'"+where, "", ms(median(all)), "", "")
 	return nil
 }
