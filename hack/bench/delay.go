@@ -38,7 +38,7 @@ func delayed(ctx context.Context, address string, roundTrip time.Duration) (stri
 	return listener.Addr().String(), nil
 }
 
-// pass copies what a connection sends to another one, each piece after a delay.
+// pass copies what a connection sends to another one, each piece after a delay, and then closes that.
 func pass(from, to net.Conn, delay time.Duration) {
 	type piece struct {
 		data []byte

@@ -74,7 +74,7 @@ func (c *cluster) warm(ctx context.Context) error {
 			return err
 		}
 	}
-	large := edits{cluster: c, folder: "large", program: e.program}
+	large := edits{cluster: c, folder: "large", what: fmt.Sprintf(" with %d files", manyFiles), program: e.program}
 	if err := large.make(manyFiles); err != nil {
 		return err
 	}
@@ -88,8 +88,9 @@ func (c *cluster) warm(ctx context.Context) error {
 type edits struct {
 	*cluster
 	folder  string
+	what    string   // for people, after the level
 	program []string // with the words before run
-	env     []string // that differs from the cluster's
+	moreEnv []string // beside the cluster's
 	imports string   // of the function
 	flags   []string
 }
@@ -114,9 +115,7 @@ func (e edits) atLevel(ctx context.Context, level string, cold []runTimes, aim s
 	if err != nil {
 		return err
 	}
-	if e.folder == "large" {
-		level += fmt.Sprintf(" with %d files", manyFiles)
-	}
+	level += e.what
 	e.firstLines(level, all, cold, aim)
 	e.times(level+", its value on screen after that", all, cold, func(t runTimes) time.Duration { return t.value - t.first }, "<= 50 ms")
 	e.times(level+", its exit after that", all, cold, func(t runTimes) time.Duration { return t.exit - t.value }, "")
@@ -135,7 +134,7 @@ func (e edits) otherWays(ctx context.Context, cold []runTimes) error {
 	}
 	plugin := e
 	plugin.program = []string{"kubectl", "kinetic"}
-	plugin.env = []string{"PATH=" + e.bin + string(os.PathListSeparator) + os.Getenv("PATH")}
+	plugin.moreEnv = []string{"PATH=" + e.bin + string(os.PathListSeparator) + os.Getenv("PATH")}
 	all, err := plugin.run(ctx, warmRuns, flags...)
 	if err != nil {
 		return err
@@ -152,7 +151,7 @@ func (e edits) otherWays(ctx context.Context, cold []runTimes) error {
 		return err
 	}
 	far := e
-	far.env = []string{"KUBECONFIG=" + path}
+	far.moreEnv = []string{"KUBECONFIG=" + path}
 	if _, err := far.run(ctx, 1, flags...); err != nil { // which remembers the host
 		return err
 	}
@@ -216,7 +215,7 @@ func (e edits) run(ctx context.Context, n int, flags ...string) ([]runTimes, err
 			return nil, err
 		}
 		args := slices.Concat(e.program[1:], []string{"run", "train.py:first", "--cpu", "100m", "--memory", "1Gi"}, e.flags, flags)
-		cmd := command(ctx, filepath.Join(e.dir, e.folder), slices.Concat(e.cluster.env, e.env), e.program[0], args...)()
+		cmd := command(ctx, filepath.Join(e.dir, e.folder), slices.Concat(e.env, e.moreEnv), e.program[0], args...)()
 		t, err := timed(cmd, fmt.Sprint(e.version))
 		if err != nil {
 			return nil, err
@@ -269,7 +268,7 @@ const warmLabel = "kubectl-kinetic.github.io/warm"
 // execTimes measures a Python that kubectl starts in the pod of a warm host.
 func (e edits) execTimes(ctx context.Context, where string) error {
 	kubectl := func(args ...string) *exec.Cmd {
-		return command(ctx, e.dir, slices.Concat(e.cluster.env, e.env), "kubectl", args...)()
+		return command(ctx, e.dir, slices.Concat(e.env, e.moreEnv), "kubectl", args...)()
 	}
 	pod, err := kubectl("get", "pods", "-l", warmLabel, "-o", "name").Output()
 	if err != nil {

@@ -206,7 +206,7 @@ class Attempt:
         if not options.warm:
             empty_directory(self.workspace)
         call, name = read_call(store, options), record_name(options.job, "call")
-        index = read_index(store, options.bundle, options.swept and options.swept.earlier)
+        index = read_index(store, options.bundle, options.swept and options.swept.take_earlier())
         more = self.provide(lambda: self.fill_workspace(index))
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
             raise RunnerError(f"{store.url(name)} runs {call.file}, which is not in the package {options.bundle}")

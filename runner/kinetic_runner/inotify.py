@@ -22,9 +22,9 @@ class Inotify:
 
     def close(self):
         """Stop watching."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
     def add(self, folder, events):
         """Watch a directory for these events; return its number in them."""

@@ -334,10 +334,13 @@ class RealBucket:
         threading.Thread(target=self._process.stderr.read, daemon=True).start()
 
     def _remove_unfinished(self):
-        """Removes what it was writing when it was killed, which has no description yet: it would list no object any more."""
+        """Removes what it was writing when it was killed, which has no description yet: it would list no object any more.
+
+        So the object that it was about to replace is lost, as in no real bucket.
+        """
         for folder, _, names in os.walk(os.path.join(self._folder, BUCKET)) if self._folder else ():
             for path in (os.path.join(folder, name) for name in names):
-                if "user.metadata" not in os.listxattr(path):
+                if not (path.endswith(".metadata") or os.path.exists(path + ".metadata") or "user.metadata" in os.listxattr(path)):
                     os.unlink(path)
 
     def signal(self, number):
@@ -378,6 +381,7 @@ class RealBucket:
             except urllib.error.HTTPError as exc:
                 if exc.code != 404 or time.monotonic() > until:
                     raise  # 404: with a folder, an object was replaced or removed while it listed it
+                time.sleep(0.01)
 
 
 def real_program(environ):

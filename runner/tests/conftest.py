@@ -1,5 +1,6 @@
 """A test that hangs fails, and says where, so that the run goes on."""
 
+import faulthandler
 import signal
 
 import pytest
@@ -11,3 +12,4 @@ def limit():
     limit_time()
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
+    faulthandler.cancel_dump_traceback_later()

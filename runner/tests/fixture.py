@@ -1,6 +1,7 @@
 """Builds stores as the client does and runs the real runner on them."""
 
 import contextlib
+import faulthandler
 import gzip
 import hashlib
 import json
@@ -37,13 +38,14 @@ HANGING = 600  # seconds after which a test that hangs fails, and says where
 
 
 def limit_time():
-    """From now on, the test has so many seconds; then it fails where it hangs. pytest's own limit, in pyproject.toml, is for code that no signal reaches."""
+    """From now on, the test has so many seconds; then it fails where it hangs. Where no signal reaches it, the run ends."""
+    faulthandler.dump_traceback_later(HANGING + 2 * TIMEOUT, exit=True)
     signal.signal(signal.SIGALRM, fail_hanging)
     signal.setitimer(signal.ITIMER_REAL, HANGING, TIMEOUT)
 
 
 def fail_hanging(*_):
-    raise AssertionError(f"this test hangs for {HANGING} seconds")
+    raise AssertionError(f"this test has not ended after {HANGING} seconds")
 
 
 GIVEN = set()  # ports that free_port has returned

@@ -3,11 +3,13 @@
 import marshal
 import os
 import shutil
+import time
 import unittest
 from unittest import mock
 
 import test_update
-from fixture import pack
+from fixture import RUNNER, TIMEOUT, pack, sha256
+from hosting import Hosting
 from kinetic_runner.bundle.tree import read_index
 from kinetic_runner.bundle.update import mounted_below, recall, update_bundle
 from kinetic_runner.errors import RunnerError
@@ -22,7 +24,7 @@ FILES = {"a.py": "a", "deep/b.py": "b", "deep/er/c.py": "c"}
 class Reading(Workspace):
     def read(self, name, swept):
         """An index, with what is known of the workspace."""
-        return read_index(self.stored, name, swept and swept.earlier)
+        return read_index(self.stored, name, swept and swept.take_earlier())
 
 
 class UpdateOfSwept(test_update.Update, Reading):
@@ -179,6 +181,36 @@ class Swept(Reading):
         self.assertTrue(self.holds(swept))
         self.eventually(lambda: len(os.listdir("/proc/self/fd")) == before - 1)
 
+    def test_a_watch_without_a_thread(self):
+        swept = sweep_ahead(self.workspace)
+        before = len(os.listdir("/proc/self/fd"))
+        with mock.patch("kinetic_runner.warm.swept.start_threads", return_value=[]):
+            self.assertTrue(self.holds(swept))
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before - 1)
+
+    def test_a_file_that_the_call_and_its_author_have_changed(self):
+        self.touch("a.py", "by the call")
+        self.finish(sweep_ahead(self.workspace), dict(FILES, **{"a.py": "edited"}))
+
+    def test_a_large_file_whose_parts_change(self):
+        def parted(text):
+            blobs = [b"xx", text[:2].encode(), text[2:].encode()]
+            files = [{"path": "a", "size": 2, "blob": 0, "offset": 0}, {"path": "large", "size": 4, "parts": [1, 2]}]
+            return {"version": 2, "blobs": [{"sha256": sha256(blob), "size": len(blob)} for blob in blobs], "files": files}, blobs
+
+        for text in ("AABB", "CCBB", "CCDD"):
+            swept = sweep_ahead(self.workspace)
+            update_bundle(self.stored, self.read(self.put_index(*parted(text)), swept), self.workspace, swept)
+            self.assertEqual(content(self.workspace), {"a": "xx", "large": text})
+
+    def test_a_large_project(self):
+        """Its index is not read ahead."""
+        with mock.patch("kinetic_runner.warm.swept.MOST_FILES", len(FILES) - 1):
+            for files in (FILES, dict(FILES, **{"a.py": "edited"}), {"a.py": "a"}):
+                swept = sweep_ahead(self.workspace)
+                self.assertIsNone(swept.take_earlier())
+                self.finish(swept, files)
+
     def test_nothing_is_kept(self):
         os.unlink(self.memory)
         self.assertIsNone(sweep_ahead(self.workspace))
@@ -200,6 +232,37 @@ class Swept(Reading):
             self.assertIsNone(sweep_ahead(self.workspace))
         with mock.patch.object(Inotify, "add", side_effect=OSError(28, "no more watches")):
             self.assertIsNone(sweep_ahead(self.workspace))
+
+
+# Notes how many files of an index are checked that is read after another one.
+COUNTING = """import sys
+sys.path.insert(0, %r)
+from kinetic_runner.bundle import tree
+def parse_files(document, path_of, blobs, where, earlier, before=tree.parse_files):
+    files, new = before(document, path_of, blobs, where, earlier)
+    if earlier:
+        with open(%r, "a") as file:
+            file.write(f"{len(new)} of {len(files)}\\n")
+    return files, new
+tree.parse_files = parse_files
+import runpy
+runpy.run_path(%r, run_name="__main__")
+"""
+
+
+class OnHost(Hosting):
+    def test_the_next_call_checks_nothing_again(self):
+        counts, program = os.path.join(self.root, "counts"), os.path.join(self.root, "program.py")
+        with open(program, "w") as file:
+            file.write(COUNTING % (RUNNER, counts, RUNNER))
+        _, port = self.warm("preloaded", change=f"from kinetic_runner.warm import calls; calls.PROGRAM = {program!r}")
+        until = time.monotonic() + TIMEOUT
+        while not os.path.exists(counts) or not os.path.getsize(counts):  # a call that comes early is not swept for
+            self.assertLess(time.monotonic(), until)
+            self.assertEqual(self.values(port, "def f(): return 1", files={"a.py": "a", "b.py": "b"})[0], [1])
+            time.sleep(0.2)
+        with open(counts) as file:
+            self.assertEqual(set(file), {"0 of 3\n"})
 
 
 if __name__ == "__main__":

@@ -215,6 +215,12 @@ class AfterAnother(unittest.TestCase):
                             self.assertEqual(after.new, [])
         self.assertGreater(refused, 100)
 
+    def test_other_names_for_the_same_paths(self):
+        links = [{"path": "YQ==", "target": "YQ=="}]
+        earlier = Earlier(self.read({"version": 2, "blobs": [{"sha256": "0" * 64, "size": 0}], "files": [{"path": "a", "size": 0}], "links": links}).packed)
+        second = {"version": 2, "names": "base64", "blobs": [{"sha256": "0" * 64, "size": 0}], "files": [{"path": "YQ==", "size": 0}], "links": links}
+        self.assertRegex(self.read(second, earlier), "a is listed twice")
+
     def test_what_is_not_checked_again(self):
         blobs = [{"sha256": "0" * 64, "size": 10, "encoding": "gzip"}, {"sha256": "1" * 64, "size": 100}]
         files = [{"path": "a", "size": 3}, {"path": "b", "size": 3, "blob": 1}, {"path": "c", "size": 3, "blob": 1}]

@@ -25,12 +25,12 @@ Blob = namedtuple("Blob", "name sha256 size gzipped")
 # A file with parts has no blob and no offset.
 File = namedtuple("File", "path mode size blob offset parts")
 Link = namedtuple("Link", "path target")
-# new are the files that an earlier index has not. packed is the index as it is stored, b"" unless it was read by read_index().
+# new are the files that an earlier index does not have. packed is the index as it is stored, b"" unless read_index() has read it.
 Index = namedtuple("Index", "blobs files links dirs new packed", defaults=((), b""))
 
 
 class Earlier:
-    """An index that was read before. What the next one has of it is not checked again."""
+    """An index that was read before. A file that the next one has from the same place is not checked again; numbers are compared by value, so that 1.0 is 1."""
 
     def __init__(self, packed):
         where = "the last package index"
@@ -41,7 +41,7 @@ class Earlier:
         self.paths = [file.path for file in index.files]
 
     def files_of(self, document):
-        """Return the function that returns the file of an entry of another index, None if this one has it not, or from another place."""
+        """Return a function from an entry of another index to its file here, or None if that differs."""
         if document.get("names") != self._document.get("names"):
             return lambda entry: None
         known, blobs = self._files, zip(document.get("blobs") or (), self._document.get("blobs") or ())
@@ -97,7 +97,7 @@ def parse_tree(document, where, earlier=None):
 
 
 def parse_files(document, path_of, blobs, where, earlier):
-    """Return the files of an index, and those of them that an earlier one has not."""
+    """Return the files of an index, and those of them that an earlier one does not have."""
     entries = field(document, "files", list, where, [])
     if earlier is None:
         files = [parse_file(entry, path_of, blobs, where) for entry in entries]

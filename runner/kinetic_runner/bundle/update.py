@@ -187,11 +187,14 @@ def recall(memory):
     except (EOFError, OSError, TypeError, ValueError):
         return b"", {}
     ours = isinstance(known, dict) and all(type(path) is str and type(entry) is list and len(entry) == 3 and type(entry[0]) is str for path, entry in known.items())
-    return (packed, known) if ours and type(packed) is bytes else (b"", {})
+    return (packed, known) if ours else (b"", {})
 
 
 def remember(memory, packed, files, written):
-    """Write the index as it is stored, and the origin, the seal and the digest of each file. Return once the clock of the seals shows a later time than those of what was written."""
+    """Write the index as it is stored, and the origin, the seal and the digest of each file.
+
+    Return once the clock of the seals shows a later time than the seals of what was written.
+    """
     latest = max((mark[1] for _, mark, _ in written.values()), default=0)
     with open(memory + ".new", "wb") as file:
         file.write(marshal.dumps((packed, files)))  # json takes ten times as long

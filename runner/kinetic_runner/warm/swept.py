@@ -18,6 +18,7 @@ CHANGES = (
     inotify.MODIFIED | inotify.ATTRIBUTES | inotify.CLOSED | inotify.MOVED_FROM | inotify.MOVED_TO | inotify.CREATED | inotify.DELETED
     | inotify.SELF_DELETED | inotify.SELF_MOVED | inotify.ONLY_FOLDERS | inotify.NO_LINKS
 )  # fmt: skip
+MOST_FILES = 100_000  # of an index that is read ahead: it takes half a kilobyte of memory for each, while the host waits
 SWEEPS = 2  # the first one may itself change something
 
 
@@ -27,8 +28,8 @@ def sweep_ahead(workspace):
         packed, known = recall(memory_of(workspace))
         if not known or os.path.islink(workspace) or mounted_below(workspace):
             return None
-        earlier = Earlier(packed)
-        if known.keys() != set(earlier.paths):
+        earlier = Earlier(packed) if len(known) <= MOST_FILES else None
+        if earlier and known.keys() != set(earlier.paths):
             return None
         swept = Swept(workspace, earlier, known)
     except Exception:  # this only saves time: the call hits the problem again, and reports it
@@ -37,10 +38,14 @@ def sweep_ahead(workspace):
 
 
 class Swept:
-    """A workspace after a sweep. files are the paths of all its files, each as it was written; None if that is not certain. earlier is the index that they are of."""
+    """A workspace after a sweep.
+
+    files are the paths of all its files, each as it was written; None if that is not certain.
+    """
 
     def __init__(self, workspace, earlier, known):
-        self.workspace, self.earlier, self.known, self.files = workspace, earlier, known, None
+        self.workspace, self.known, self.files = workspace, known, None
+        self._earlier = earlier
         self._folders, self._places = parents_of(known), {}
         self._events = inotify.Inotify()
         try:
@@ -85,7 +90,12 @@ class Swept:
 
     def forget(self):
         """Free the memory: the call has begun, and may need it."""
-        self.earlier, self.known, self.files = None, {}, None
+        self.known, self.files = {}, None
+
+    def take_earlier(self):
+        """Return, once, the index that the files are of, None if it is too large to be kept."""
+        earlier, self._earlier = self._earlier, None
+        return earlier
 
     def to_look_at(self, index):
         """Return the files of an index that are new, or are no longer as they were written."""
