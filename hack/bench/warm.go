@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 const (
@@ -176,7 +178,7 @@ func (e edits) idleEnd(ctx context.Context) error {
 			return err
 		}
 		ended := time.Now()
-		if _, err := once(e.kubectl(ctx, "wait", "--for=condition=complete", "job", "-l", warmLabel, "--timeout=60s")()); err != nil {
+		if _, err := once(e.kubectl(ctx, "wait", "--for=condition=complete", "job", "-l", api.LabelWarm, "--timeout=60s")()); err != nil {
 			return err
 		}
 		late = append(late, time.Since(ended)-idleTime)
@@ -262,15 +264,12 @@ func timed(cmd *exec.Cmd, value string) (t runTimes, err error) {
 	return t, nil
 }
 
-// warmLabel is the label of warm hosts.
-const warmLabel = "kubectl-kinetic.github.io/warm"
-
 // execTimes measures a Python that kubectl starts in the pod of a warm host.
 func (e edits) execTimes(ctx context.Context, where string) error {
 	kubectl := func(args ...string) *exec.Cmd {
 		return command(ctx, e.dir, slices.Concat(e.env, e.moreEnv), "kubectl", args...)()
 	}
-	pod, err := kubectl("get", "pods", "-l", warmLabel, "-o", "name").Output()
+	pod, err := kubectl("get", "pods", "-l", api.LabelWarm, "-o", "name").Output()
 	if err != nil {
 		return err
 	}

@@ -8,12 +8,13 @@ import subprocess
 import sys
 
 from fixture import RUNNER, TIMEOUT, RunnerCase, function, pack
+from kinetic_runner.log import PIECE
 from kinetic_runner.warm import frames
 from kinetic_runner.warm.frames import Frames
 from kinetic_runner.warm.connections import OFFSET
 
 SECRET, UID = b"secret", "uid-1"
-UNFINISHED = "\x1f\n"  # after what was printed of a line whose rest came later
+UNFINISHED = PIECE.decode() + "\n"  # after what was printed of a line whose rest came later
 PROGRAM = """
 import sys; sys.path.insert(0, %r)
 from kinetic_runner.warm.holder import Holder

@@ -20,7 +20,6 @@ PROJECT = {
     "pkg/deep/__init__.py": "DEPTH = 2\n",
     "state.py": "count = 0\n",
     "data/words.txt": "one two\n",
-    "conftest.py": "raise SystemExit('imported by nobody')\n",
 }
 # Bodies of the function f(), or a whole file with it.
 CORPUS = {
@@ -70,7 +69,6 @@ CORPUS = {
     "handlers of signals": "import signal; before = signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL; signal.signal(signal.SIGUSR1, lambda *_: None); return before",
     "an alarm": "import signal; signal.signal(signal.SIGALRM, lambda *_: None); return signal.alarm(1000)",
     "random numbers": "import random; random.seed(7); return random.random()",
-    "the hash of a text": "return {'a', 'b', 'c'} == {'c', 'b', 'a'}",
     "threads": "import threading\n  found = []\n  thread = threading.Thread(target=lambda: found.append(threading.current_thread().name)); thread.start(); thread.join()\n  return [len(found), threading.active_count()]",
     "a pool of threads": "from concurrent.futures import ThreadPoolExecutor\n  with ThreadPoolExecutor(2) as pool: return list(pool.map(abs, [-1, -2]))",
     "a pool of processes": "import multiprocessing\ndef g(n): return n * n\ndef f():\n  with multiprocessing.get_context('fork').Pool(2) as pool: return pool.map(g, range(4))",
@@ -87,7 +85,7 @@ CORPUS = {
     "an exception": "raise ValueError('of the call')",
     "an exception of the project": "from pkg.part import add; return add(1, 'a')",
     "a chain of exceptions": "try: 1 / 0\n  except ZeroDivisionError as exc: raise KeyError('b') from exc",
-    "a group of exceptions": "class Own(Exception): pass\ndef f(): raise Own('a', 2)",
+    "an exception of its own": "class Own(Exception): pass\ndef f(): raise Own('a', 2)",
     "too deep": "return f()",
     "no module": "import no_such_module",
     "a syntax error": "def f(:",

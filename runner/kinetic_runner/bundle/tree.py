@@ -30,7 +30,10 @@ Index = namedtuple("Index", "blobs files links dirs new packed", defaults=((), b
 
 
 class Earlier:
-    """An index that was read before. A file that the next one has from the same place is not checked again; numbers are compared by value, so that 1.0 is 1."""
+    """An index that was read before. A file that the next one has from the same place is not checked again.
+
+    Entries are compared by value, so 1.0 is the same as 1.
+    """
 
     def __init__(self, packed):
         where = "the last package index"
@@ -64,7 +67,7 @@ def read_index(store, sha256, earlier=None):
     name = blob_name(sha256)
     where = f"package index {store.url(name)}"
     packed = read_verified(store, name, sha256, INDEX_LIMIT)
-    return parse_tree(parse_document(inflate(packed, where), where, INDEX_VERSION), where, earlier)._replace(packed=packed)
+    return parse_index(inflate(packed, where), where, earlier)._replace(packed=packed)
 
 
 def inflate(packed, where):
@@ -79,13 +82,13 @@ def inflate(packed, where):
     return data
 
 
-def parse_index(data, where):
+def parse_index(data, where, earlier=None):
     """Parse the JSON of an index. No path in the result leads outside its directory."""
-    return parse_tree(parse_document(data, where, INDEX_VERSION), where)
+    return parse_tree(parse_document(data, where, INDEX_VERSION), where, earlier)
 
 
 def parse_tree(document, where, earlier=None):
-    """Parse an index that is JSON already."""
+    """Return the index in a document."""
     path_of = path_reader(field(document, "names", str, where, ""), where)
     blobs = [parse_blob(entry, where) for entry in field(document, "blobs", list, where, [])]
     files, new = parse_files(document, path_of, blobs, where, earlier)
