@@ -126,6 +126,12 @@ class GroupCase(PodCase):
         names = sorted(self.bucket.names(f"cpu-train-20261120-082019-abc1234/logs/{host}/{attempt}-"))
         return [line[28:] for line in read_log(b"".join(map(self.bucket.read, names)), stamped=True)[0].splitlines()]
 
+    def connections(self):
+        """How many connections the leader has to other hosts, counting one whose end it has not noticed."""
+        with open("/proc/net/tcp") as v4, open("/proc/net/tcp6") as v6:
+            rows = [line.split() for line in (*v4, *v6)]
+        return sum(row[1].endswith(f":{self.port:04X}") and row[3] in ("01", "08") for row in rows)  # ESTABLISHED or CLOSE_WAIT
+
     def ready(self, *processes):
         """Waits until the call of each of these hosts runs."""
         for process in processes:

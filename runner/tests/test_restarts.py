@@ -147,8 +147,10 @@ class Restarts(GroupCase):
         """
         leader, member = self.hosts(function(), {"train.py": source})
         self.ready(leader, member)
+        self.assertEqual(self.connections(), 1)
         member.send_signal(signal.SIGTERM)
         self.assertEqual(self.finish(member).code, 143)
+        self.eventually(lambda: self.connections() == 0, leader)  # the leader knows what became of host 1
         self.assertEqual(self.terminate(leader)[0].code, 143)
         self.assertEqual((self.exists("end.json"), self.interruption()), (False, "host 1 was lost (cancelled, preempted, drained or crashed)"))
 
