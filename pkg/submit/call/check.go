@@ -123,6 +123,19 @@ func checkCalls(ctx context.Context, python string, q Query) (Finding, error) {
 	if known, ok := q.recall(question); ok {
 		return known, nil
 	}
+	interpreter := q.behindShim(python, path)
+	found, err := askAndJudge(ctx, interpreter, q, source)
+	if interpreter != python && (err != nil || found.Unchecked != "") { // only the python on PATH is certain of a mistake
+		found, err = askAndJudge(ctx, python, q, source)
+	}
+	if err == nil {
+		q.remember(question, path, found)
+	}
+	return found, err
+}
+
+// askAndJudge returns what a python finds out about the source.
+func askAndJudge(ctx context.Context, python string, q Query, source []byte) (Finding, error) {
 	a, err := ask(ctx, python, q, source)
 	if ctxErr := ctx.Err(); errors.Is(ctxErr, context.Canceled) {
 		return Finding{}, fmt.Errorf("checking %s: %w", q.word(), ctxErr)
@@ -130,11 +143,7 @@ func checkCalls(ctx context.Context, python string, q Query) (Finding, error) {
 	if err != nil {
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %v", q.word(), err)}, nil
 	}
-	found, err := a.judge(q)
-	if err == nil {
-		q.remember(question, path, found)
-	}
-	return found, err
+	return a.judge(q)
 }
 
 func (q Query) word() string {

@@ -15,7 +15,9 @@ import (
 type memory struct {
 	// Question is the hash of everything that the answer depends on.
 	Question string
-	Finding  Finding
+	// Path is the file that was asked: Finding.Python, or a shim that led to it.
+	Path    string
+	Finding Finding
 }
 
 // question returns the hash of everything that a python's answer depends on, and the path
@@ -42,21 +44,34 @@ func (q Query) memoryFile() string {
 	return filepath.Join(q.CacheDir, "call-"+hashOf(q.Path+":"+q.Function))
 }
 
-// recall returns what was remembered; false if the file is missing, damaged or for another
-// question.
+// recall returns what was remembered of the same question; false if there is nothing.
 func (q Query) recall(question string) (Finding, bool) {
-	if q.CacheDir == "" || question == "" {
-		return Finding{}, false
+	m := q.memory()
+	return m.Finding, question != "" && m.Question == question
+}
+
+// behindShim returns the interpreter that the file at path led to the last time, which answers
+// without the 50 ms of a shim like pyenv's; python itself if none is known. Another one may be
+// chosen by now, so it can't tell what runs here.
+func (q Query) behindShim(python, path string) string {
+	m := q.memory()
+	if q.Local || m.Finding.Python == "" || m.Path != path {
+		return python
+	}
+	return m.Finding.Python
+}
+
+// memory returns what was remembered last; nothing if the file is missing or damaged.
+func (q Query) memory() memory {
+	var m memory
+	if q.CacheDir == "" {
+		return m
 	}
 	data, err := os.ReadFile(q.memoryFile())
-	if err != nil {
-		return Finding{}, false
+	if err != nil || json.Unmarshal(data, &m) != nil {
+		return memory{}
 	}
-	var m memory
-	if err := json.Unmarshal(data, &m); err != nil || m.Question != question {
-		return Finding{}, false
-	}
-	return m.Finding, true
+	return m
 }
 
 // remember stores a finding. Errors don't matter: the check runs again next time. Which
@@ -66,7 +81,7 @@ func (q Query) remember(question, path string, f Finding) {
 	if q.CacheDir == "" || question == "" || f.Unchecked != "" || q.Local && f.Python != path {
 		return
 	}
-	data, err := json.Marshal(memory{Question: question, Finding: f})
+	data, err := json.Marshal(memory{Question: question, Path: path, Finding: f})
 	if err == nil && os.MkdirAll(q.CacheDir, 0o700) == nil {
 		_ = os.WriteFile(q.memoryFile(), data, 0o600)
 	}

@@ -80,3 +80,57 @@ func TestFindingsAreRemembered(t *testing.T) {
 		})
 	}
 }
+
+// After an edit, the interpreter that a shim led to is asked, and the shim if that one
+// finds a mistake, is gone, or was not found by the same name.
+func TestInterpreterBehindAShimIsAsked(t *testing.T) {
+	const ok, missing = `{"outcome":"ok","executable":"here"}`, `{"outcome":"missing","executable":"here"}`
+	for name, tt := range map[string]struct {
+		answer       string
+		change       func(t *testing.T, q *Query, behind string)
+		shim, behind int
+	}{
+		"an edit":          {ok, func(*testing.T, *Query, string) {}, 1, 1},
+		"a mistake":        {missing, func(*testing.T, *Query, string) {}, 2, 1},
+		"not checked":      {`{"outcome":"newer","why":"it is newer"}`, func(*testing.T, *Query, string) {}, 2, 1},
+		"it is gone":       {ok, func(t *testing.T, _ *Query, behind string) { removeFile(t, behind) }, 2, 0},
+		"local":            {ok, func(_ *testing.T, q *Query, _ string) { q.Local = true }, 2, 0},
+		"another function": {ok, func(_ *testing.T, q *Query, _ string) { q.Function = "g" }, 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			behind, askedBehind := countingPython(t, tt.answer)
+			shim, askedShim := countingPython(t, `{"outcome":"ok","executable":"`+behind+`"}`)
+			q := query(t, "def f(): return 1")
+			q.CacheDir = filepath.Join(t.TempDir(), "cache")
+			if _, err := Check(t.Context(), shim, q); err != nil {
+				t.Fatal(err)
+			}
+			replaceText(t, q.Path, "def f(): return 2")
+			tt.change(t, &q, behind)
+			if found, err := Check(t.Context(), shim, q); err != nil || found.Python != behind || found.Unchecked != "" {
+				t.Errorf("found %+v, %v", found, err)
+			}
+			if askedShim() != tt.shim || askedBehind() != tt.behind {
+				t.Errorf("asked the shim %d times, want %d, and the other %d, want %d", askedShim(), tt.shim, askedBehind(), tt.behind)
+			}
+		})
+	}
+	t.Run("another shim", func(t *testing.T) {
+		behind, askedBehind := countingPython(t, ok)
+		q := query(t, "def f(): return 1")
+		q.CacheDir = filepath.Join(t.TempDir(), "cache")
+		for i := range 2 {
+			shim, asked := countingPython(t, `{"outcome":"ok","executable":"`+behind+`"}`)
+			if _, err := Check(t.Context(), shim, q); err != nil || asked() != 1 || askedBehind() != 0 {
+				t.Errorf("shim %d was asked %d times, the other %d, %v", i, asked(), askedBehind(), err)
+			}
+		}
+	})
+}
+
+func removeFile(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
