@@ -131,7 +131,7 @@ func removeOthers(caches []cache) {
 
 // remember returns what a plan found out about a range.
 func remember(files []file, sources []source) known {
-	k := known{Files: map[string]knownFile{}, Packs: map[digest]knownPack{}}
+	k := known{Files: make(map[string]knownFile, len(files)), Packs: map[digest]knownPack{}}
 	for _, f := range files {
 		if f.settled {
 			k.Files[f.rel] = knownFile{Stamp: f.stamp, Digest: f.digest, Parts: f.parts}
@@ -178,7 +178,10 @@ type columns struct {
 	Stored  []bool
 }
 
-func columnsOf(k known) (c columns) {
+func columnsOf(k known) columns {
+	n := len(k.Files)
+	c := columns{Names: make([]string, 0, n), Times: make([]int64, 0, 3*n), Inodes: make([]uint64, 0, n), Parts: make([]int, 0, n),
+		Digests: make([]byte, 0, n*sha256.Size)}
 	for name, f := range k.Files {
 		c.Names, c.Inodes, c.Parts = append(c.Names, name), append(c.Inodes, f.Stamp.Inode), append(c.Parts, len(f.Parts))
 		c.Times = append(c.Times, f.Stamp.Size, f.Stamp.MTime, f.Stamp.CTime)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -114,6 +115,39 @@ func TestSameCacheStays(t *testing.T) {
 	c.store(c.load(), sample())
 	if after, err := os.Stat(c.path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("it was replaced, %v", err)
+	}
+}
+
+// A cache is written again when hashing what it lacks would take longer.
+func TestLearned(t *testing.T) {
+	edited := func(size int64) file { return file{stamp: stamp{Size: size}, settled: true} }
+	cached := file{stamp: stamp{Size: 1 << 20}, settled: true, known: true}
+	for name, tt := range map[string]struct {
+		cached  int // files
+		files   []file
+		sources []source
+		want    bool
+	}{
+		"nothing":           {0, nil, nil, false},
+		"a first file":      {0, []file{edited(0)}, nil, true},
+		"no edit":           {200, []file{cached}, []source{{packed: true, known: true, members: []int{0}}}, false},
+		"an edit":           {200, []file{cached, edited(100), edited(100)}, nil, false},
+		"many edits":        {200, []file{edited(100), edited(100), edited(100)}, nil, true},
+		"a large edit":      {200, []file{edited(6401)}, nil, true},
+		"a small pack":      {200, []file{edited(100)}, []source{{packed: true, members: []int{0}}}, false},
+		"a large pack":      {200, []file{cached, edited(100)}, []source{{packed: true, members: []int{0, 1}}}, true},
+		"a file by itself":  {200, []file{cached}, []source{{members: []int{0}}}, false},
+		"still written to":  {200, []file{{stamp: stamp{Size: 1 << 20}}}, nil, false},
+		"a large in 30,000": {30_000, []file{edited(1 << 19)}, []source{{packed: true, members: []int{0}}}, true},
+		"a small in 30,000": {30_000, []file{edited(1 << 18)}, []source{{packed: true, members: []int{0}}}, false},
+	} {
+		known := known{Files: map[string]knownFile{}}
+		for i := range tt.cached {
+			known.Files[strconv.Itoa(i)] = knownFile{}
+		}
+		if got := (&Plan{files: tt.files}).learned(known, tt.sources); got != tt.want {
+			t.Errorf("%s: got %v", name, got)
+		}
 	}
 }
 

@@ -130,7 +130,9 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		cache.store(known, remember(p.files, sources))
+		if p.learned(known, sources) {
+			cache.store(known, remember(p.files, sources))
+		}
 	}()
 	defer func() { <-written }()
 	if err != nil {
@@ -138,6 +140,27 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	}
 	p.fillIndex(sources)
 	return p, p.seal()
+}
+
+// learned reports whether there is enough that the cache does not know. To write it after each edit
+// would take longer in a large project than to hash the edited files again.
+func (p *Plan) learned(known known, sources []source) bool {
+	var files int
+	var bytes int64
+	for _, f := range p.files {
+		if f.settled && !f.known {
+			files++
+			bytes += f.stamp.Size
+		}
+	}
+	for _, s := range sources {
+		if s.packed && !s.known {
+			for _, i := range s.members {
+				bytes += p.files[i].stamp.Size
+			}
+		}
+	}
+	return 100*files > len(known.Files) || bytes > 32*int64(len(known.Files))
 }
 
 // hash fills in the digests of files and packs. After an error, it returns what it has.

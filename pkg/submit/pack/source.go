@@ -37,6 +37,8 @@ type source struct {
 	packed bool
 	// stored is true for a pack that compression doesn't make smaller.
 	stored bool
+	// known is true for a pack whose digest the cache had.
+	known bool
 	// digest and size are those of the blob as stored.
 	digest digest
 	size   int64
@@ -155,7 +157,7 @@ func compressPacks(ctx context.Context, files []file, sources []source, known kn
 			continue
 		}
 		if k, ok := known.Packs[contents(files, s.members)]; ok {
-			s.digest, s.size, s.stored = k.Digest, k.Size, k.Stored
+			s.digest, s.size, s.stored, s.known = k.Digest, k.Size, k.Stored, true
 		} else {
 			todo = append(todo, s)
 		}

@@ -30,7 +30,14 @@ type walker struct {
 	except  []fs.FileInfo
 	// seen maps the real path of each packaged directory to its rel.
 	seen  map[string]string
+	found []found
 	links []link
+}
+
+// found is what a directory lists that is neither a directory nor a symlink.
+type found struct {
+	entry    fs.DirEntry
+	abs, rel string
 }
 
 type link struct{ rel, target string }
@@ -51,6 +58,9 @@ func walk(ctx context.Context, root string, opts Options) (*tree, error) {
 		if err := w.linkedDir(ctx, next); err != nil {
 			return nil, err
 		}
+	}
+	if err := w.look(ctx); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(w.files, func(a, b file) int { return strings.Compare(a.rel, b.rel) })
 	slices.Sort(w.warnings)
@@ -110,7 +120,7 @@ func (w *walker) dir(ctx context.Context, abs, rel string) error {
 		return unreadable(rel, err)
 	}
 	for _, entry := range entries {
-		if err := w.entry(ctx, entry, filepath.Join(abs, entry.Name()), path.Join(rel, entry.Name())); err != nil {
+		if err := w.entry(ctx, entry, join(abs, entry.Name(), filepath.Separator), join(rel, entry.Name(), '/')); err != nil {
 			return err
 		}
 	}
@@ -133,14 +143,41 @@ func (w *walker) entry(ctx context.Context, entry fs.DirEntry, abs, rel string) 
 		}
 		return w.dir(ctx, abs, rel)
 	}
-	info, err := entry.Info()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // deleted since the directory was read
+	w.found = append(w.found, found{entry, abs, rel})
+	return nil
+}
+
+// join is filepath.Join of a clean directory, which may be empty, and a name, in a tenth of its time.
+func join(dir, name string, separator byte) string {
+	if dir == "" || dir[len(dir)-1] == separator {
+		return dir + name
 	}
+	return dir + string(separator) + name
+}
+
+// look adds the files that were found. That takes a system call for each, so all processors do it.
+func (w *walker) look(ctx context.Context) error {
+	infos := make([]fs.FileInfo, len(w.found))
+	err := parallel(ctx, len(w.found), func(_ context.Context, i int, _ []byte) (err error) {
+		infos[i], err = w.found[i].entry.Info()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // deleted since the directory was read
+			return unreadable(w.found[i].rel, err)
+		}
+		return nil
+	})
 	if err != nil {
-		return unreadable(rel, err)
+		return err
 	}
-	return w.file(abs, rel, info)
+	w.files = slices.Grow(w.files, len(infos))
+	for i, f := range w.found {
+		if infos[i] == nil {
+			continue
+		}
+		if err := w.file(f.abs, f.rel, infos[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // file adds anything that is neither a directory nor a symlink.
