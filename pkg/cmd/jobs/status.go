@@ -81,6 +81,8 @@ func (o *statusOptions) tellWhy(s statusJSON) {
 	case o.json:
 	case s.State == api.NotFound && s.End != "":
 		fmt.Fprintf(o.streams.ErrOut, "job %s %s\n", s.ID, ui.Clean(s.End))
+	case s.Word() == api.CancelledWord: // by State, a failure
+		fmt.Fprintf(o.streams.ErrOut, "job %s was %s\n", s.ID, ui.Clean(s.Outcome()))
 	case s.State == api.Pending && s.Message != "":
 		fmt.Fprintf(o.streams.ErrOut, "job %s is %s\n", s.ID, ui.Clean(s.Outcome()))
 	}

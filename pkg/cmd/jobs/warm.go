@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -124,9 +125,6 @@ func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) er
 	if err := cluster.DeleteEndedWarmSets(ctx, job.CurrentUser()); err != nil {
 		fmt.Fprintf(c.streams.ErrOut, "warning: could not delete warm hosts that have ended: %v\n", err)
 	}
-	if o.end {
-		return c.endHosts(ctx, cluster, hosts, o.output)
-	}
 	where, err := c.choice.Connection.ResolveJobs()
 	if err != nil {
 		return cli.Usage(err)
@@ -134,6 +132,9 @@ func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) er
 	config, err := c.choice.Connection.REST(where)
 	if err != nil {
 		return err
+	}
+	if o.end {
+		return c.endHosts(ctx, config, cluster, hosts, o.output)
 	}
 	return c.listHosts(ctx, config, cluster, hosts, o.output)
 }
@@ -166,9 +167,15 @@ func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHos
 	return chosen, nil
 }
 
-func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
-	errs := make([]error, len(hosts))
+// patience is how long a host may take to tell which call it runs before it is ended.
+const patience = 3 * time.Second
+
+func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
+	errs, states := make([]error, len(hosts)), make([]warm.State, len(hosts))
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
+		asking, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		states[i], _ = stateOf(asking, config, cluster, host) // only to name its call
 		errs[i] = report.OfJob(host.ID, cluster.Delete(ctx, host.Handle, api.DeleteOptions{Grace: job.DefaultGrace}))
 	})
 	ended := []string{}
@@ -179,6 +186,9 @@ func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []k
 		ended = append(ended, host.ID)
 		if output != "json" {
 			fmt.Fprintln(c.streams.Out, host.ID, "ended")
+		}
+		if call := states[i].Current; call != "" {
+			fmt.Fprintf(c.streams.ErrOut, "job %s was running on %s: it ends too\n", call, host.ID)
 		}
 	}
 	if output == "json" {
@@ -192,20 +202,27 @@ func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []k
 	return report.Errors(c.streams.ErrOut, len(hosts), errs)
 }
 
+// stateOf asks a host's first pod what it does.
+func stateOf(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) (warm.State, error) {
+	conn, err := backend.DialWarm(ctx, config, cluster, host, 0)
+	if err != nil {
+		return warm.State{}, err
+	}
+	defer func() { _ = conn.Close() }()
+	return conn.State()
+}
+
 func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
 	meter := connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
 	items := make([]warmItem, len(hosts))
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
 		item := warmItem{ID: host.ID, Namespace: host.Namespace, Accelerator: host.Accelerator, Owner: host.Owner, Created: host.Created, State: host.State,
 			Cost: meter.OfSummary(host.JobSummary), host: host}
-		if conn, err := backend.DialWarm(ctx, config, cluster, host, 0); err == nil {
-			if s, err := conn.State(); err == nil {
-				item.Calls, item.Current, item.EndsInSeconds = &s.Calls, s.Current, &s.Ends
-				if s.Current == "" {
-					item.IdleSeconds = &s.Idle
-				}
+		if s, err := stateOf(ctx, config, cluster, host); err == nil {
+			item.Calls, item.Current, item.EndsInSeconds = &s.Calls, s.Current, &s.Ends
+			if s.Current == "" {
+				item.IdleSeconds = &s.Idle
 			}
-			_ = conn.Close()
 		}
 		items[i] = item
 	})

@@ -35,8 +35,12 @@ func CopyOutputs(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest 
 	}
 	defer func() { _ = root.Close() }() // nothing is written through it any more
 	var total int64
+	incomplete := 0
 	for _, t := range plan {
 		total += t.Size
+		if t.Incomplete {
+			incomplete++
+		}
 	}
 	bar := screen.Progress("copying", total)
 	done, err = dir.Copy(ctx, plan, root, bar.Add)
@@ -47,6 +51,9 @@ func CopyOutputs(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest 
 	said := fmt.Sprintf("%s, %s, to %s", human.Count(done.Files, "file"), human.Bytes(done.Bytes), dest)
 	if done.Same > 0 {
 		said += fmt.Sprintf("; %d already existed with the same content", done.Same)
+	}
+	if incomplete > 0 {
+		said += fmt.Sprintf("; %d incomplete, with names that end in .incomplete", incomplete)
 	}
 	screen.Phase("copied", said)
 	return done, err
