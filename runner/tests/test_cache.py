@@ -82,14 +82,14 @@ class Jobs(CacheCase):
         self.assertEqual(ran.stdout, "None\n")
 
     def test_second_attempt_finds_what_the_first_has_left(self):
-        source = "print(names()); write('triton/k/x.cubin'); sys.exit(200 if os.environ['KINETIC_ATTEMPT'] == '1' else 0)"
+        source = "print(names()); write('jax/x-cache'); sys.exit(200 if os.environ['KINETIC_ATTEMPT'] == '1' else 0)"
         more = (*FLAGS, "--retries", "3", "--retry-on", "error")
-        for uid, found in (("a", "[]"), ("b", "['triton/k/x.cubin']")):
+        for uid, found in (("a", "[]"), ("b", "['jax/x-cache']")):
             ran = self.run_call(script(), {"train.py": WRITE + source}, *more, env={"KINETIC_POD_UID": uid})
             self.assertEqual(ran.stdout.splitlines()[-1], found)
 
     def test_call_that_is_killed_leaves_only_what_it_has_finished(self):
-        source = "write('old'); write('new'); os.utime(os.path.join(top, 'old'), (1e9, 1e9)); os.kill(os.getpid(), 9)"
+        source = "write('old'); write('new'); [os.utime(os.path.join(top, name), (at, at)) for name, at in (('old', 1e9), ('new', 4e9))]; os.kill(os.getpid(), 9)"
         self.assertEqual(self.run_job(source).code, 137)
         self.assertEqual(self.saved(), ["old"])
 

@@ -24,6 +24,7 @@ QUIET_SECONDS = 5.0  # for which a file must not have changed
 SAVE_SECONDS = 60.0  # for what is left after the call
 LAST_SECONDS = 1.0  # of the grace, for the end of the runner
 POLL_SECONDS = 0.02
+INDEX_SECONDS = 1.0  # for which a call waits for the index, which tells what to wait for
 COMPILED_SECONDS, FILE_SECONDS = 1.0, 0.01  # that a file has saved at least: of JAX, which keeps no other, and any other
 
 
@@ -41,7 +42,7 @@ class Cache:
         self._missing, self._damaged, self._told = {}, set(), []
         self._seen = set()  # what was saved once, or is too much, is not saved again
         self._began = self._fetched = 0
-        self._over, self._done = threading.Event(), threading.Event()
+        self._looked, self._over, self._done = threading.Event(), threading.Event(), threading.Event()
         self._runs = self._called = False
 
     # Before the call
@@ -62,6 +63,8 @@ class Cache:
     def wait(self):
         """Wait for files that the last jobs have used: for as long as they have saved at least, if they come by then."""
         until = None
+        if self._runs:
+            self._looked.wait(INDEX_SECONDS)
         while needed := self._needed():
             now = time.monotonic()
             if until is None:
@@ -89,6 +92,7 @@ class Cache:
         pause = 0.0 if self._attempt.options.warm else LOOK_SECONDS  # the last call on a warm host may have left something
         try:
             self._guarded("restored", self._restore)
+            self._looked.set()
             self._missing = {}
             while not self._over.wait(pause):
                 self._guarded("saved", lambda: self._save(QUIET_SECONDS))
@@ -109,10 +113,11 @@ class Cache:
     def _restore(self):
         began, index = time.monotonic(), CacheIndex(self._store, self._name)
         missing = {pack.blob.sha256: pack for pack in index.newest if not all(os.path.lexists(self._place(file.path)) for file in pack.files)}
-        self._missing, self._began = missing, began
-        self._index = index  # last, for those who look at all three
         if index.problem:
             self._told.append(f"warning: KINETIC_CACHE_DIR begins empty: {index.problem}")
+        self._missing, self._began = missing, began
+        self._index = index  # last, for those who look at all three
+        self._looked.set()
         if not missing:
             return
         from ..data.disk import room_for  # not needed by a job without a cache, nor is what saves it before its call
