@@ -210,8 +210,20 @@ def test_handles_obey_logs(local: Project, program: str) -> None:
 
 
 def test_handles_log_where_logs_says(local: Project) -> None:
-    text = "logging.basicConfig(stream=sys.stdout, format='%(name)s %(message)s', level=logging.INFO)\nloud.with_options(logs='logging').run_async(1).result()"
-    done = local.run(QUIET + "import logging\n" + text)
+    text = """
+import logging, os, time
+TOLD = os.path.expanduser("~/told")
+class Told(logging.Handler):
+    def emit(self, record):
+        if record.getMessage() == "running: attempt 1": open(TOLD, "w").close()
+logging.basicConfig(stream=sys.stdout, format="%(name)s %(message)s", level=logging.INFO)
+logging.getLogger("kinetic").addHandler(Told())
+@kinetic.run(logs="logging")
+def waits():
+    while not os.path.exists(TOLD): time.sleep(0.01)
+waits.run_async().result()
+"""
+    done = local.run(QUIET + text)
     assert "kinetic running: attempt 1\n" in done.stdout
     assert done.stderr == ""
 

@@ -55,7 +55,7 @@ class Bucket(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.objects, self.requests, self.faults = {}, [], []
         self.sessions = []  # of resumable uploads: their query, fields and bytes
         self.connections = self.generation = 0
@@ -250,10 +250,13 @@ class Handler(BaseHTTPRequestHandler):
         self.store(fields, content)
 
     def store(self, fields, content):
-        old = self.server.objects.get(fields["name"])
-        if self.query.get("ifGenerationMatch", "") not in ("", str(old.generation if old else 0)):
+        with self.server.lock:
+            old = self.server.objects.get(fields["name"])
+            refused = self.query.get("ifGenerationMatch", "") not in ("", str(old.generation if old else 0))
+            if not refused:
+                self.server.put(fields["name"], content, fields.get("metadata"))
+        if refused:
             return self.error(412, "At least one of the pre-conditions you specified did not hold.")
-        self.server.put(fields["name"], content, fields.get("metadata"))
         self.answer(200, json.dumps(self.server.objects[fields["name"]].resource(fields["name"])).encode())
 
     def download(self, bucket, name):

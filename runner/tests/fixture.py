@@ -53,8 +53,9 @@ GIVEN = set()  # ports that free_port has returned
 
 def free_port():
     """A port that nobody uses, and that the system gives to no connection until a host listens there. Each call returns another one."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 16  # other processes of the tests have other ports
     while True:
-        port = random.SystemRandom().randrange(20000, 32768)  # below the ephemeral ports of Linux and macOS
+        port = random.SystemRandom().randrange(20000 + worker, 32768, 16)  # below the ephemeral ports of Linux and macOS
         with socket.socket() as free:
             try:
                 free.bind(("127.0.0.1", port))
@@ -219,8 +220,9 @@ class RunnerCase(unittest.TestCase):
     def put(self, name, data):
         path = os.path.join(self.store, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
+        with open(path + ".new", "wb") as file:
             file.write(data)
+        os.replace(path + ".new", path)  # a runner may wait for it
         return path
 
     def put_blob(self, data, name=None):
@@ -281,6 +283,15 @@ class RunnerCase(unittest.TestCase):
     def call(self, source, *flags, **kwargs):
         """Runs train.py:f of the given source."""
         return self.run_call(function(**kwargs), {"train.py": source}, *flags)
+
+    def out_of_time(self, run, line):
+        """Runs something whose time ends when it has printed this line, and its limit; a busy machine needs longer to get that far."""
+        for limit in ("1", "8", "60"):
+            self.setUp()
+            ran = run("--max-runtime", limit)
+            if line in ran.stdout.splitlines():
+                break
+        return ran, limit
 
     def exists(self, name):
         return os.path.exists(os.path.join(self.store, JOB, name))

@@ -33,7 +33,9 @@ class Ring:
         self._frames, self._got = Frames(secret, uid, False), []
         self._connection.sendall(self._frames.greeting)
         while not self._frames.greeted:
-            self._got += self._frames.receive(self._connection.recv(4096))
+            data = self._connection.recv(4096)
+            assert data, "the host closed the connection"
+            self._got += self._frames.receive(data)
 
     def send(self, kind, message):
         self._connection.sendall(self._frames.send(kind, json.dumps(message).encode()))

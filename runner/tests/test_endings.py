@@ -75,7 +75,7 @@ class AsPythonEnds(RunnerCase):
         return ran.out
 
     def test_thread_that_works_on_is_waited_for(self):
-        out = self.saved_by_a_thread(1, TOLD_SOON)
+        out = self.saved_by_a_thread(3, TOLD_SOON)
         self.assertEqual(out, "kinetic: train.py:f ended 0.3 seconds ago; waiting for its threads: saver\n")
 
     def test_thread_that_works_on_for_long_is_waited_for(self):
@@ -85,8 +85,8 @@ class AsPythonEnds(RunnerCase):
     def test_thread_without_end_is_bounded_by_max_runtime(self):
         for name, more in (("listens", ""), ("does not listen", IGNORE)):
             with self.subTest(name):
-                self.setUp()
-                ran = self.value(FORGOTTEN_THREAD + more + "    def f(): return 1", "--max-runtime", "1", "--grace", "0.2")
+                ran, _ = self.out_of_time(lambda *limit: self.call(FORGOTTEN_THREAD + more + "    def f(): return 1", *limit, "--grace", "0.2"), "ends")
+                self.assertEqual((ran.code, ran.end["state"], ran.result["value"]), (0, "SUCCEEDED", 1), ran.out + ran.err)
                 self.assertEqual((ran.out, ran.result["warnings"]), ("ends\n", [STOPPED]))
 
     def test_thread_without_end_is_bounded_by_the_grace(self):
@@ -102,7 +102,7 @@ class AsPythonEnds(RunnerCase):
                 self.assertEqual(ran.result["warnings"], [STOPPED])
 
     def test_exception_before_a_thread_without_end_stays_the_reason(self):
-        ran = self.call(FORGOTTEN_THREAD + "    def f(): raise ValueError('bad')", "--max-runtime", "1")
+        ran, _ = self.out_of_time(lambda *limit: self.call(FORGOTTEN_THREAD + "    def f(): raise ValueError('bad')", *limit), "ends")
         self.assertEqual((ran.code, ran.end["reason"], ran.end["message"]), (1, "Exception", "ValueError: bad"))
 
     def test_segfault_after_the_value_is_a_warning(self):

@@ -97,7 +97,7 @@ class Ends(FailingCase):
             def f():
                 if os.environ["KINETIC_HOST"] == "1":
                     raise ValueError("the cause")
-                while not os.path.exists({self.root + "/saving"!r}): os.sched_yield()
+                while os.environ["KINETIC_HOST"] != "0" or not os.path.exists({self.root + "/saving"!r}): os.sched_yield()
                 raise RuntimeError("lost a peer")
         """
         slow = f"""
@@ -179,11 +179,9 @@ spool.LogParts.publish_all = publish_all
             import os, time
             def f():
                 if os.environ["KINETIC_HOST"] == "1":
-                    open(os.environ["GATE"], "w").close()
                     HOW
                 while not os.path.exists(os.environ["GATE"]):
                     time.sleep(0.01)
-                time.sleep(0.3)
                 raise ConnectionError("closed by peer")
         """
         slow = """
@@ -197,13 +195,22 @@ def save_late(*words):
     return save(*words)
 Outputs.save = save_late
 """
+        noted = """
+import os
+from kinetic_runner.hosts.member import MemberAttempt
+note = MemberAttempt.note_failure
+def note_failure(self):
+    note(self)
+    open(os.environ["GATE"], "w").close()
+MemberAttempt.note_failure = note_failure
+"""
         for how, message in (("raise ValueError('the cause')", "ValueError: the cause"), ("os._exit(3)", "train.py:f ended with exit code 3")):
             with self.subTest(how):
                 self.setUp()
                 call, files = function(), {"train.py": source.replace("HOW", how)}
                 env = {"GATE": os.path.join(self.root, "gate"), "SENT": os.path.join(self.root, "termination-1")}
                 rest = self.hosts(call, {"train.py": "def f(): pass"}, numbers=(2, 3))
-                self.parked(self.host(0, call, files, env=env, change=slow), self.host(1, call, files, env=env), *rest)
+                self.parked(self.host(0, call, files, env=env, change=slow), self.host(1, call, files, env=env, change=noted), *rest)
                 end = self.document("end.json")
                 self.assertEqual(end["host"], 1, end)
                 self.assertIn(f"host 1: {message}", end["message"])

@@ -10,10 +10,12 @@ from fixture import RunnerCase, function, script
 
 HANGS = """
 import os, sys, time
+STACKS = os.path.join(os.path.dirname(os.environ["KINETIC_STOP_FILE"]), "stacks")
 def stuck():
-    while sys.argv[1:] or not os.path.getsize(os.path.join(os.path.dirname(os.environ["KINETIC_STOP_FILE"]), "stacks")):
+    while sys.argv[1:] or os.path.getsize(STACKS) == before:
         time.sleep(0.05)
 print("begun", flush=True)
+before = os.path.getsize(STACKS)  # on a busy machine, this program may have hung before it began
 stuck()
 """
 # Prints, and then writes, longer than the time without progress; then it waits for what the log says.
@@ -21,10 +23,10 @@ MOVES = """
 import os, time
 def wait():
     time.sleep(0.25)
-for number in range(6):
+for number in range(12):
     print(number, flush=True)
     wait()
-for number in range(6):
+for number in range(12):
     with open(os.path.join(os.environ["KINETIC_OUTPUT_DIR"], "step"), "w") as file:
         file.write(str(number))
     wait()
@@ -60,7 +62,7 @@ class Hang(RunnerCase):
         self.assertIn("train.py hung, and was ended (--hang-action restart); its log shows where it was", ran.stderr)
 
     def test_a_call_that_was_told_to_end_is_not_ended_once_more(self):
-        process = self.start(self.argv(function(), {"train.py": SAVES}, "--hang-timeout", "1", "--hang-action", "restart"))
+        process = self.start(self.argv(function(), {"train.py": SAVES}, "--hang-timeout", "5", "--hang-action", "restart"))
         self.assertEqual(process.stdout.readline(), b"ready\n")
         process.send_signal(signal.SIGTERM)
         ran = self.finish(process)
@@ -73,7 +75,7 @@ class Hang(RunnerCase):
         self.assertEqual((ran.code, ran.end["reason"]), (124, "DeadlineExceeded"), ran.stderr)
 
     def test_progress_is_what_is_printed_or_written(self):
-        ran = self.run_call(script(), {"train.py": MOVES}, "--hang-timeout", "1.2", "--hang-action", "restart")
+        ran = self.run_call(script(), {"train.py": MOVES}, "--hang-timeout", "2.5", "--hang-action", "restart")
         self.assertEqual(ran.code, 0, ran.stderr)
         self.assertNotIn("hang-timeout", ran.stderr)
 

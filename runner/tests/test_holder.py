@@ -162,8 +162,8 @@ class Holding(Hosting):
         self.assertEqual(self.result("call-0")["value"], 4)
 
     def test_end_of_the_host(self):
-        process, port = self.host(idle=0.5)
-        self.assertEqual(self.run_there(port, "call-1", function(), {"train.py": "def f(): pass"})[1], 0)
+        process, port = self.host()
+        self.assertEqual(self.run_there(port, "call-1", function(), {"train.py": "def f(): pass"}, idle=0.5)[1], 0)
         self.assertEqual(process.wait(TIMEOUT), 0)
         process, port = self.host(limit=0.5)
         self.assertEqual(process.wait(TIMEOUT), 0)

@@ -32,7 +32,10 @@ def f():
             file.write(f"{step} of {host}")
         os.rename("ckpt.tmp", f"ckpt-{step}")
         shutil.rmtree(f"ckpt-{step - 1}", ignore_errors=True)
+    open(os.path.join(os.environ["GATES"], f"done-{host}"), "w").close()
     if host == "0":
+        while not os.path.exists(os.path.join(os.environ["GATES"], "done-1")):
+            time.sleep(0.05)
         os.makedirs("runs")
     while True:
         if host == "0":

@@ -235,6 +235,7 @@ class ManyHosts(unittest.TestCase):
                 listener.accept.side_effect = OSError(24, "Too many open files")
                 leader.attend(5)
                 self.assertLess(leader.next_at, float("inf"))
+                leader.next_at = time.monotonic() + 1000  # this test may be late
                 begin = time.monotonic()
                 leader.attend(0.05)
                 self.assertGreaterEqual(time.monotonic() - begin, 0.05, "the port is still readable")

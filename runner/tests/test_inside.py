@@ -54,7 +54,7 @@ class InJob(RunnerCase):
                 self.assertEqual((ran.code, ran.out), (143, "saved\nkinetic: %s was terminated\n" % ("train.py:f" if name == "function" else call.get("file") or sys.executable)))
 
     def test_the_end_of_the_time(self):
-        ran = self.call(LOOP, "--max-runtime", "1", "--final")
+        ran, _ = self.out_of_time(lambda *limit: self.call(LOOP, *limit, "--final"), "False")
         self.assertEqual((ran.code, ran.end["reason"]), (124, "DeadlineExceeded"))
         self.assertIn("saved\n", ran.out)
 

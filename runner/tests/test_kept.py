@@ -203,7 +203,7 @@ def f():
         for level in ("clean", "preloaded", "process"):
             with self.subTest(level):
                 _, port = self.warm(level)
-                _, ring = self.begun(port, source, "--max-runtime", "1", "--grace", "1")
+                _, ring = self.begun(port, source, "--max-runtime", "3", "--grace", "1")
                 self.assertEqual(self.end(ring), 124)
                 self.assertEqual(self.values(port, "def f(): return 7")[0], [7])
                 self.setUp()

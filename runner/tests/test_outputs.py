@@ -272,7 +272,7 @@ class Endings(OutputCase):
         self.assertEqual((ran.code, sorted(self.saved())), (143, ["b.txt", "ck/a.bin", "last"]))
 
     def test_a_call_that_is_killed_keeps_what_was_finished(self):
-        ran = self.stop(RENAMED + WAIT_UNTIL_SAVED + "open(top + '/new', 'w').write('new')" + WAIT)
+        ran = self.stop(RENAMED + WAIT_UNTIL_SAVED + "open(top + '/new', 'w').write('new')" + WAIT, "--output-sync", "0")
         self.assertEqual((ran.code, self.indexed()), (143, ["b.txt", "ck/a.bin"]))
         self.assertIn("kinetic: warning: 1 output (3 B) is not saved: new (3 B): ", ran.stderr)
         self.assertEqual(self.bucket.read(f"{JOB}/incomplete/0/new"), b"new")
@@ -299,7 +299,7 @@ save("2")
         self.assertEqual((ran.code, self.saved()), (143, {"ck/last": b"2"}), ran.stderr)
 
     def test_a_store_that_stays_away_delays_nothing_beyond_the_grace(self):
-        argv = self.argv(script(), {"train.py": PLAIN + "import sys; signal = __import__('signal'); signal.signal(15, lambda *_: sys.exit(0))" + WAIT}, "--grace", "0.2")
+        argv = self.argv(script(), {"train.py": PLAIN + "import sys; signal = __import__('signal'); signal.signal(15, lambda *_: sys.exit(0))" + WAIT}, "--grace", "0.2", "--output-sync", "0")
         process = self.start_changed("gcs.RETRY_SECONDS = gcs.math.inf; attempt.PUBLISH_GRACE = 2.2", argv)
         process.stdout.readline()
         process.stdout.readline()

@@ -184,9 +184,9 @@ class Waiting(PathwaysCase):
         self.assertEqual((ran.end["reason"], ran.end["message"]), ("DeadlineExceeded", "train.py ran longer than the 0.3 seconds of --max-runtime"))
 
     def test_a_call_that_waits_for_its_hosts_does_not_hang(self):
-        process = self.pending("--hang-timeout", "0.5", "--hang-action", "restart")
-        count = len(self.api.gets)
-        self.eventually(lambda: len(self.api.gets) > count + 60, process)  # 20 looks, and longer than the limit
+        process = self.pending("--hang-timeout", "2", "--hang-action", "restart")
+        count, begun = len(self.api.gets), time.monotonic()
+        self.eventually(lambda: len(self.api.gets) > count + 60 and time.monotonic() > begun + 3, process)  # 20 looks, and longer than the limit
         self.come()
         while not (line := process.stdout.readline()).startswith(b"\x1ekinetic: all"):
             self.assertNotIn(b"--hang-timeout", line)
@@ -206,8 +206,8 @@ class Waiting(PathwaysCase):
         self.eventually(lambda: len(self.api.gets) > count + 30, process)
         waited = time.monotonic() - begun
         self.come()
-        while not process.stdout.readline().startswith(b"\x1ekinetic: all"):
-            pass
+        while not (line := process.stdout.readline()).startswith(b"\x1ekinetic: all"):
+            self.assertTrue(line)
         process.send_signal(signal.SIGTERM)
         self.finish(process)
         self.assertGreater(self.document("attempts/1.json")["ran"], waited)

@@ -29,8 +29,8 @@ class Failures(PathwaysCase):
 
     def test_sidecar_that_was_restarted_before_sigterm(self):
         process = self.begin(script(), "import signal\nprint('ready', flush=True)\nsignal.pause()")
-        while process.stdout.readline() != b"ready\n":
-            pass
+        while (line := process.stdout.readline()) != b"ready\n":
+            self.assertTrue(line)
         self.api.pods[NAME] = head(**{"pathways-rm": 139})
         self.api.pods[f"{NAME}-2"] = worker(1, restarts=1, ended=1)
         process.send_signal(signal.SIGTERM)
@@ -48,8 +48,8 @@ class Failures(PathwaysCase):
 
     def test_sidecar_without_memory_before_sigterm(self):
         process = self.begin(script(), "import signal\nprint('ready', flush=True)\nsignal.pause()", "--retries", "1")
-        while process.stdout.readline() != b"ready\n":
-            pass
+        while (line := process.stdout.readline()) != b"ready\n":
+            self.assertTrue(line)
         self.api.pods[NAME] = head(**{"pathways-rm": 137})
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.finish(process).code, 137)

@@ -47,7 +47,7 @@ class Restarts(GroupCase):
                 raise RuntimeError("lost a peer")
         """
         go = os.path.join(self.root, "go")
-        leader, member = self.hosts(function(), {"train.py": source % go}, change="supervisor.END_GRACE = 1000")
+        leader, member = self.hosts(function(), {"train.py": source % go}, change="supervisor.END_GRACE = 1000; attempt.CRASH_LEAD = 1000")
         self.ready(leader, member)
         open(go, "w").close()
         ran = self.finish(leader)

@@ -25,7 +25,7 @@ IGNORE = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); pr
 SAVE = f"""
 import signal, sys, time
 def save(*_):
-    time.sleep(0.3)
+    time.sleep(0.05)
     open("saved", "w").close()
     sys.exit()
 signal.signal(signal.SIGTERM, save)
@@ -86,7 +86,7 @@ class Stragglers(StragglerCase):
         self.assertEqual((ran.code, ran.end["reason"]), (137, "Killed"))
 
     def test_what_a_call_left_that_ran_too_long_is_ended(self):
-        ran = self.leave(script(), f"start({IGNORE!r})\ntime.sleep(1000)", "--max-runtime", "1", "--grace", "0.2")
+        ran = self.leave(script(), f"start({IGNORE!r})\ntime.sleep(1000)", "--max-runtime", "8", "--grace", "0.2")
         self.assertEqual((ran.code, ran.end["reason"]), (124, "DeadlineExceeded"))
 
 
@@ -137,7 +137,7 @@ class TerminationOfACommand(RunnerCase):
                 self.assertFalse(self.exists("end.json"), "it starts again elsewhere")
 
     def test_program_that_does_not_end_is_killed_after_the_grace(self):
-        ran = self.stop(("bash", "run.sh"), STUBBORN, "--grace", "0.5", "--final")
+        ran = self.stop(("bash", "run.sh"), STUBBORN, "--grace", "3", "--final")
         self.assertEqual((ran.code, ran.end["reason"]), (143, "Terminated"))
         self.assertIn("not now\n", ran.log)
 
@@ -152,16 +152,17 @@ class TerminationOfPython(RunnerCase):
     def test_processes_of_a_script_are_its_own_business_until_it_has_ended(self):
         source = """
             import signal, subprocess, sys
-            child = subprocess.Popen([sys.executable, "-c", "import signal; print('ready', flush=True); signal.sigwait([signal.SIGUSR1]); print('told by the script')"])
+            child = subprocess.Popen([sys.executable, "-c", "import signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]); print('ready', file=sys.stderr, flush=True); signal.sigwait([signal.SIGUSR1]); print('told by the script')"], stderr=subprocess.PIPE)
             def end(*_):
                 child.send_signal(signal.SIGUSR1)
                 child.wait()
                 sys.exit(1)
             signal.signal(signal.SIGTERM, end)
+            child.stderr.readline()
+            print("ready", flush=True)
             while True:
                 signal.pause()
         """
-        source = source.replace("import signal; print", "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]); print")
         process = self.start(self.argv(script(), {"train.py": source}))
         self.assertEqual(process.stdout.readline(), b"ready\n")
         process.send_signal(signal.SIGTERM)

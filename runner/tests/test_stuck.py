@@ -56,7 +56,7 @@ class StuckStdout(RunnerCase):
         return self.finish(process)
 
     def test_max_runtime_is_kept(self):
-        process = self.start_stuck(script(), FOREVER, "--max-runtime", "3", "--grace", "0.5")
+        process = self.start_stuck(script(), FOREVER, "--max-runtime", "10", "--grace", "0.5")
         ran = self.leave_alone(process)
         self.assertEqual((ran.code, ran.end["reason"], ran.end["exit_code"]), (124, "DeadlineExceeded", 124))
         self.assertIn("line 1 x", ran.log)

@@ -193,11 +193,11 @@ class Three(Hosts):
     def test_a_host_may_come_late(self):
         first = self.order("first", function(), {"train.py": BOTH})
         _, port = self.one(0, first=first)
+        ring = Ring(self, port)
+        ring.send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
         self.one(1)
         time.sleep(2 * self.GREETING_SECONDS)
         self.one(2)
-        ring = Ring(self, port)
-        ring.send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
         self.assertEqual(ring.follow(), ("host 0 of 3\n", 0))
 
     def test_a_call_is_cancelled_before_all_hosts_have_come(self):

@@ -42,19 +42,21 @@ class Many(Hosting):
     def held(self, pid):
         """What a host holds once the runner that waits for the next call has started."""
         before, until = None, time.monotonic() + TIMEOUT
-        while (now := self.held_now(pid)) != before:
+        while (now := self.held_now(pid)) is None or now != before:
             self.assertLess(time.monotonic(), until)
             before = now
             time.sleep(0.1)  # one that starts takes more memory meanwhile
         return now
 
     def held_now(self, pid):
-        """Memory of all its processes, its open files and threads, how many processes, and the files and bytes on its disk."""
+        """Memory of all its processes, its open files and threads, how many processes, and the files and bytes on its disk. None while one works."""
         running = processes()
         family = {pid}
         for _ in range(4):
             family |= {child for child, parent in running.items() if parent in family}
         memory = [int(self.status(member)["VmRSS"].split()[0]) << 10 for member in family]
+        if any(self.status(member)["State"].split()[0] != "S" for member in family):
+            return None
         return Held(sum(memory), len(os.listdir(f"/proc/{pid}/fd")), int(self.status(pid)["Threads"]), len(family), *self.disk())
 
     def disk(self):

@@ -175,12 +175,12 @@ class Ends(Hosting):
             self.assertEqual(json.load(file)["reason"], "Killed")
 
     def test_a_host_waits_for_the_call_of_a_client_that_has_asked(self):
-        process, port = self.host(idle=0.5)
+        process, port = self.host()
         ring = Ring(self, port)
         ring.send(frames.STAT, {"reserve": True})
         ring.receive()
-        time.sleep(1.0)  # longer than the host stays without a client
-        ring.send(frames.CALL, self.order("call", function(), {"train.py": "def f(): return 1"}))
+        self.assertEqual(self.run_there(port, "before", function(), {"train.py": "def f(): pass"}, idle=0.0)[1], 0)
+        ring.send(frames.CALL, self.order("call", function(), {"train.py": "def f(): return 1"}, idle=0.0))
         self.assertEqual(ring.receive()[1]["state"], "started")
         self.assertEqual(self.end(ring), 0)
         self.assertEqual(process.wait(TIMEOUT), 0)
