@@ -58,12 +58,12 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w display.Streams, see
 	}()
 	status, err = j.waitForWorkload(ctx, func(s api.Status) {
 		begun = true
+		if seen != nil {
+			seen(s) // before the log, which begins with the first status
+		}
 		select {
 		case first <- s:
 		default:
-		}
-		if seen != nil {
-			seen(s)
 		}
 	})
 	if err != nil {

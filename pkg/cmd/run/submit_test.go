@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,16 +84,22 @@ func TestInterruptedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	enough, pressing := make(chan struct{}), sync.WaitGroup{}
 	press := func(api.Handle) error {
-		go func() {
-			for range time.Tick(10 * time.Millisecond) { // somebody keeps pressing it
-				if t.Context().Err() != nil || self.Signal(os.Interrupt) != nil {
+		pressing.Go(func() {
+			for again := time.Tick(10 * time.Millisecond); ; { // somebody keeps pressing it
+				select {
+				case <-enough:
 					return
+				case <-again:
+					_ = self.Signal(os.Interrupt)
 				}
 			}
-		}()
+		})
 		return nil
 	}
+	defer pressing.Wait() // before signals count again
+	defer close(enough)
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Backend: api.BackendGKE}, Store: kept, Backend: jobtest.Backend{State: api.Running, Deleted: press}}
 	streams, _, _, said := genericiooptions.NewTestIOStreams()
 	o := &options{streams: streams, clock: clock.RealClock{}}

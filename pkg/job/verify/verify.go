@@ -154,7 +154,7 @@ func (f Verifier) look(ctx context.Context, j *job.Job) (api.WorkloadStatus, err
 	waiting, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	last, err := j.Backend.Watch(waiting, handle, func(api.WorkloadStatus) {})
-	if errors.Is(waiting.Err(), context.DeadlineExceeded) {
+	if err != nil && errors.Is(waiting.Err(), context.DeadlineExceeded) {
 		return s, nil
 	}
 	return last, err

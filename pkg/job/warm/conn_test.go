@@ -228,6 +228,11 @@ func TestSeveralPods(t *testing.T) {
 		if err := conn.Call(call, nil); err != nil {
 			t.Fatal(err)
 		}
+		if number > 0 { // Logs waits for the other hosts for two seconds only
+			if _, err := conn.Follow(call.ID, -1, io.Discard); err != nil {
+				t.Fatal(err)
+			}
+		}
 		_ = conn.Close()
 	}
 	var out bytes.Buffer

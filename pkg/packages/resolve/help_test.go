@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -149,6 +150,9 @@ func write(t testing.TB, name, text string, mode os.FileMode) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// A program that another test starts at this moment would hold the file open, which then can't be executed: go.dev/issue/22315.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(name, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}

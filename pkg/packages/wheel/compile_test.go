@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -115,6 +116,9 @@ func write(t testing.TB, file, content string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// A program that another test starts at this moment would hold the file open, which then can't be executed: go.dev/issue/22315.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
 		t.Fatal(err)
 	}
