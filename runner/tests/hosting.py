@@ -84,7 +84,7 @@ class Hosting(RunnerCase):
     def host(self, idle=1000.0, limit=1000.0, level="preloaded", change="", **more):
         """A host, its program changed first."""
         code = PROGRAM.replace("\nholder = ", f"\n{change}\nholder = ") % (RUNNER, SECRET, UID, self.work, idle, limit, level)
-        environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_") and name != "PYTHONDONTWRITEBYTECODE"}
         process = subprocess.Popen([*self.PREFIX, sys.executable, "-c", code], env=dict(environ, **more), stdout=subprocess.PIPE, stderr=self.STDERR, start_new_session=True)
         self.addCleanup(self._kill, process)
         return process, int(process.stdout.readline())

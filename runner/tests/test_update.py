@@ -1,8 +1,10 @@
 """A workspace that goes from one bundle to the next."""
 
+import importlib.util
 import os
 import time
 import unittest
+import unittest.mock
 
 from fixture import RunnerCase, pack, sha256
 from kinetic_runner.bundle.tree import read_index
@@ -130,6 +132,17 @@ class Update(Workspace):
         self.assertEqual(self.update({"same.py": "1", "changed.py": "2", "own/changed.py": "2"}), {"changed.py", "own/changed.py"})
         names = sorted(path for path in content(self.workspace) if path.endswith(".pyc"))
         self.assertEqual(names, ["__pycache__/same.cpython-311.opt-1.pyc", "__pycache__/same.cpython-311.pyc"])
+
+    def test_byte_code_elsewhere(self):
+        prefix = os.path.join(self.root, "prefix")
+        with unittest.mock.patch.dict(os.environ, PYTHONPYCACHEPREFIX=prefix), unittest.mock.patch("sys.pycache_prefix", prefix):
+            places = {name: importlib.util.cache_from_source(os.path.join(self.workspace, name)) for name in ("same.py", "own/changed.py")}
+            self.update({"same.py": "1", "own/changed.py": "1"})
+            for place in places.values():
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                open(place, "w").close()
+            self.update({"same.py": "1", "own/changed.py": "2"})
+        self.assertEqual([os.path.exists(place) for place in places.values()], [True, False])
 
     def test_byte_code_of_a_module_with_a_file_of_the_same_name_beside_it(self):
         files = {"a.py": "one", "a.txt": "text"}

@@ -149,10 +149,12 @@ def sweep(root, seals, directories, below=""):
 
 def drop_byte_code(root, paths):
     """Remove the byte code of these files: Python judges it by the second, and two versions may be of one second."""
-    modules = {}
+    modules, elsewhere = {}, os.environ.get("PYTHONPYCACHEPREFIX")
     for path in paths:
         folder, _, name = path.rpartition("/")
         modules.setdefault(os.path.join(root, folder, CACHE), set()).add(module_of(name))
+        if elsewhere:
+            modules.setdefault(os.path.join(elsewhere + os.path.abspath(root), folder), set()).add(module_of(name))
     for cache, names in modules.items():
         if os.path.isdir(cache) and not os.path.islink(cache):
             remove_if(cache, lambda name, names=names: module_of(name) in names)
