@@ -8,11 +8,12 @@ import os
 import sys
 from functools import partial
 from itertools import chain, islice
+from types import GeneratorType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, TypeVar
+    from typing import Any, Optional, TypeVar
 
     T = TypeVar("T")
 
@@ -28,13 +29,13 @@ def keep(name: str, make: Callable[[], T]) -> T:
     With keep_warm="10m,process", later calls on the warm host run in the same process: they find weights, datasets
     and whatever else takes long to make. Everywhere else, make() is called once in each call.
 
-    Your code may have changed between two calls, so that objects of its classes, and its functions, can't be kept: raise TypeError for them,
-    also in a list, a tuple, a set, a dict or a functools.partial.
+    Your code may have changed between two calls, so that its functions, its generators and objects of its classes can't be kept: raise
+    TypeError for them, also in a list, a tuple, a set, a dict or a functools.partial.
     """
     if name not in _kept:
         value = make()
         for part in _parts(value):
-            for module in (getattr(part, "__module__", None), type(part).__module__):
+            for module in (getattr(part, "__module__", None), type(part).__module__, _module_of_generator(part)):
                 if isinstance(module, str) and _is_of_project(module):
                     kind = getattr(part, "__qualname__", type(part).__qualname__)
                     raise TypeError(f"cannot keep {name!r}: {kind} is defined in your project, whose code may change; keep its weights or its data instead")
@@ -50,6 +51,12 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from (value.func, *value.args, *value.keywords.values())
     elif isinstance(value, (list, tuple, set, frozenset, dict)):
         yield from islice(chain.from_iterable(value.items()) if isinstance(value, dict) else value, 1000)
+
+
+def _module_of_generator(value: Any) -> Optional[str]:
+    """Return the name of the module whose code a generator runs; None for other values."""
+    frame = getattr(value, "gi_frame", None)
+    return frame.f_globals.get("__name__") if isinstance(value, GeneratorType) and frame else None
 
 
 def _is_of_project(module: str) -> bool:

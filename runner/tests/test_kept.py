@@ -111,6 +111,17 @@ def f():
         self.assertEqual([value is None for value in values], [False] * 4 + [True, False] * 3)
         self.assertEqual(len({value for value in values if value}), 5, values)
 
+    def test_threads_of_packages(self):
+        """One that calls nothing of the project may stay: the next call is not told what an old version prints."""
+        _, port = self.warm("process")
+        with open(os.path.join(self.root, "site-packages", "watch.py"), "w") as file:
+            file.write("import threading\nclass Watch(threading.Thread):\n  def __init__(self, *tell):\n    super().__init__(daemon=True)\n    self.tell = {'it': [tell]}\n  def run(self): threading.Event().wait()\n")
+        source = "import os, watch\ndef told(): pass\ndef f():\n  watch.Watch(%s).start()\n  return os.getpid()"
+        (first, second, third, fourth), printed = self.values(port, *(source % what for what in ("", "print", "told", "")))
+        self.assertEqual((first, second), (second, third))
+        self.assertNotEqual(third, fourth)
+        self.assertIn("the next call runs in a new process: the thread Thread-", printed[2])
+
     def test_a_kept_process_ends_in_order(self):
         left = os.path.join(self.root, "left")
         source = f"import atexit, kinetic, os, time\ndef end(word):\n  open({left!r}, 'a').write(word)\n  %s\ndef f():\n  kinetic.keep('once', lambda: atexit.register(end, %r) and 1)\n  return os.getpid()"
@@ -179,7 +190,7 @@ def f():
 
     def test_what_cannot_be_kept(self):
         _, port = self.host(level="process")
-        for made, name in (("Model", "Model"), ("lambda: f", "f")):
+        for made, name in (("Model", "Model"), ("lambda: f", "f"), ("lambda: (n for n in ())", "f.<locals>.<lambda>.<locals>.<genexpr>")):
             _, printed = self.values(port, f"import kinetic\nclass Model: pass\ndef f(): kinetic.keep('x', {made})")
             self.assertIn(f"TypeError: cannot keep 'x': {name} is defined in your project", printed[0])
 

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from types import FunctionType, ModuleType
 
 from ..child.answer import ignore_signal
 from ..child.outcomes import tell
@@ -20,6 +21,7 @@ from ..process import reap
 from .handover import FILES, next_order
 from .imports import is_below, is_installed
 
+MOST_SEEN = 10_000
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGPIPE, signal.SIGCHLD)
 
@@ -72,7 +74,7 @@ def unfit(code, workspace):
     if code:
         return "this one has failed"
     for thread in threading.enumerate():
-        if thread is not threading.main_thread() and not is_of_package(thread):
+        if thread is not threading.main_thread() and not is_of_package(thread, os.path.realpath(workspace)):
             return f"the thread {thread.name} still runs"
     library = next(libraries_below(os.path.realpath(workspace)), None)  # which stays as it is, even if its file changes
     return f"the library {library} of the project is loaded" if library else ""
@@ -87,9 +89,28 @@ def libraries_below(folder):
                 yield path[0].strip()[len(folder) + 1 :].replace(" (deleted)", "")
 
 
-def is_of_package(thread):
-    """Report whether a thread is of an installed package, and runs no code of the project: the monitor of a progress bar, for example."""
-    return thread.daemon and is_installed(sys.modules.get(type(thread).__module__))
+def is_of_package(thread, workspace):
+    """Report whether a thread is of an installed package, and has no code of the project: the monitor of a progress bar, for example."""
+    return thread.daemon and is_installed(sys.modules.get(type(thread).__module__)) and not leads_to(workspace, thread)
+
+
+def leads_to(workspace, thing):
+    """Report whether a thing has a function or object of the workspace's modules, or has too much to say."""
+    seen, left = {}, [thing]
+    while left:
+        value = left.pop()
+        if id(value) in seen:
+            continue
+        if len(seen) == MOST_SEEN:
+            return True
+        seen[id(value)] = value  # so that no other one gets its id
+        for owner in (value, type(value)):
+            name = getattr(owner, "__module__", None)
+            if isinstance(name, str) and is_below(sys.modules.get(name), workspace):
+                return True
+        if not isinstance(value, (type, FunctionType, ModuleType)):  # which lead to everything
+            left += gc.get_referents(value)
+    return False
 
 
 def flush_c():
