@@ -322,6 +322,9 @@ func (r *warmRun) begin(ctx context.Context) error {
 	if spec.KeepWarm.Idle > spec.KeepWarm.Limit {
 		stays = duration.HumanDuration(spec.KeepWarm.Limit) + " at most (--warm-limit)"
 	}
+	if r.planned.Spec.MaxRuntime == api.DefaultWarmRuntime {
+		stays += fmt.Sprintf("; a call ends after %s (--max-runtime)", duration.HumanDuration(api.DefaultWarmRuntime))
+	}
 	r.ui.Note(fmt.Sprintf("new warm host %s, which stays for %s", spec.ID, stays))
 	if spec.Backend.IsLeaderWorkerSet() {
 		go r.tidy(ctx)
