@@ -72,6 +72,11 @@ func (c *cluster) warm(ctx context.Context) error {
 				return err
 			}
 		}
+		if level == "clean" && e.imports != "" {
+			if err := e.execTimes(ctx, "import "+e.imports, ""); err != nil {
+				return err
+			}
+		}
 		if err := e.endHosts(ctx); err != nil {
 			return err
 		}
@@ -131,7 +136,7 @@ func (e edits) firstLines(what string, all, cold []runTimes, aim string) {
 // otherWays measures calls to a host that is there: through kubectl, and from elsewhere, both also with kubectl exec.
 func (e edits) otherWays(ctx context.Context, cold []runTimes) error {
 	flags := []string{"--keep-warm", "10m,preloaded", "--warm-only"}
-	if err := e.execTimes(ctx, ""); err != nil {
+	if err := e.execTimes(ctx, "print(1)", ""); err != nil {
 		return err
 	}
 	plugin := e
@@ -162,7 +167,7 @@ func (e edits) otherWays(ctx context.Context, cold []runTimes) error {
 	}
 	where := fmt.Sprintf(" behind %d ms", farAway.Milliseconds())
 	e.firstLines("preloaded"+where, all, cold, "<= 400 ms")
-	return far.execTimes(ctx, where)
+	return far.execTimes(ctx, "print(1)", where)
 }
 
 func (e edits) endHosts(ctx context.Context) error {
@@ -264,8 +269,8 @@ func timed(cmd *exec.Cmd, value string) (t runTimes, err error) {
 	return t, nil
 }
 
-// execTimes measures a Python that kubectl starts in the pod of a warm host.
-func (e edits) execTimes(ctx context.Context, where string) error {
+// execTimes measures a Python that kubectl starts in the pod of a warm host, for a program.
+func (e edits) execTimes(ctx context.Context, program, where string) error {
 	kubectl := func(args ...string) *exec.Cmd {
 		return command(ctx, e.dir, slices.Concat(e.env, e.moreEnv), "kubectl", args...)()
 	}
@@ -275,12 +280,12 @@ func (e edits) execTimes(ctx context.Context, where string) error {
 	}
 	var all []sample
 	for range warmRuns {
-		s, err := once(kubectl("exec", strings.TrimSpace(string(pod)), "--", "python3", "-c", "print(1)"))
+		s, err := once(kubectl("exec", strings.TrimSpace(string(pod)), "--", "python3", "-c", program))
 		if err != nil {
 			return err
 		}
 		all = append(all, s)
 	}
-	e.row("kubectl exec POD -- python3 -c 'print(1)'"+where, "", ms(median(all)), "", "")
+	e.row(fmt.Sprintf("kubectl exec POD -- python3 -c '%s'%s", program, where), "", ms(median(all)), "", "")
 	return nil
 }
