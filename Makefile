@@ -165,6 +165,10 @@ SEED ?= 1
 soak: prepare # Kill programs, and the saving of their outputs, for up to an hour: what is restored must be whole
 	hack/outputs/soak.sh $(SEED)
 
+.PHONY: soak-warm
+soak-warm: prepare # Kill the processes, connections and store of warm hosts a thousand times each, for about 45 minutes
+	server="$$($(FAKE_GCS_SERVER))"; KINETIC_MANY=1000 FAKE_GCS_SERVER="$$server" /usr/bin/python3 -m pytest -q -s runner/tests/test_warm_many.py runner/tests/test_warm_store.py
+
 # Packages whose tests need no paths, files or processes of Unix.
 PORTABLE := accelerator api internal/backoff internal/human internal/parallel internal/platform internal/transport internal/version job/logs/display kube/diagnose kube/joblist kube/podconn kube/versions
 
