@@ -127,8 +127,10 @@ clean: # Remove what the targets above made
 ##@ Check
 
 # Without the cluster's environment: a shell's settings must not affect unit tests.
-GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test -timeout 20m
-GO_TEST_RACE := env -u KUBEBOX CGO_ENABLED=1 go test -timeout 30m -race
+# Tests often wait, for processes and servers, so twice as many run as there are cores.
+AT_ONCE = -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN)))
+GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test -timeout 20m $(AT_ONCE)
+GO_TEST_RACE := env -u KUBEBOX CGO_ENABLED=1 go test -timeout 30m -race $(AT_ONCE)
 # The runner's tests use a real server of Cloud Storage's API: the cluster's. It is built
 # as for the cluster, so that one build serves both.
 REGISTRY = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/tools/registry tool -n registry
