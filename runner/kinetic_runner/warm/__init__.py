@@ -19,6 +19,7 @@
     handover    what relay and kept tell each other
     similar     which calls can use what was started before them
     imports     the packages to import
+    seeds       random numbers of forks
     leftovers   processes and files that a call has left
 
 Only warm hosts get this folder: see zip.go.

@@ -6,8 +6,6 @@ It opens no device and has no threads, so a fork is as good as a new Python. For
 forks when a relay connects, before the call is known. With --lasting, it forks at the first call, and the fork takes further calls.
 """
 
-import sys
-
 from ..child import function  # first: what it finds loaded is what Python itself has loaded
 
 import gc
@@ -21,6 +19,7 @@ from ..process import close_all
 from .handover import LISTENER, has_left, next_order, receive_order, send_event, send_order
 from .imports import SECONDS, Imports
 from .resident import Resident
+from .seeds import Seeds
 
 ORDER_SECONDS = 5.0  # for an order to arrive
 CODE_BYTES = 16  # for an exit code, as text
@@ -29,23 +28,23 @@ CODE_BYTES = 16  # for an exit code, as text
 def main(argv, _):
     """Serve until standard input ends. In a fork, run a call and return its exit code."""
     noted, *flags = argv[2:]
-    packages = Imports(noted)
+    packages, seeds = Imports(noted), Seeds()
     signal.alarm(SECONDS)  # which ends a package that never returns
     if not packages.load():
         os._exit(1)
     signal.alarm(0)
+    seeds.settle()
     if hasattr(gc, "freeze"):
         gc.collect()
         gc.freeze()  # else each fork looks through all objects of the packages when it ends, and copies their pages
     lasting = "--lasting" in flags
     control = Kept(lasting).serve()  # from here on, this is a fork
+    seeds.renew()
     order = next_order(control)
     if order is None:
         os._exit(0)  # it has run nothing
     if not lasting:
         control.close()
-    if "numpy.random" in sys.modules:  # else the random numbers of all calls would be the same
-        sys.modules["numpy.random"].seed()
     return Resident(function, control if lasting else None).run(order, packages)
 
 

@@ -1,0 +1,127 @@
+"""What a call finds of packages that the process of a warm host has imported ahead: as if it had imported them itself."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from fixture import RUNNER, TIMEOUT, function
+from hosting import Hosting, Ring
+from kinetic_runner.warm import frames
+from kinetic_runner.warm.imports import Imports
+from kinetic_runner.warm.leftovers import processes
+
+# NumPy and PyTorch, as far as their seeds go.
+NUMPY = """
+from secrets import randbits
+from types import SimpleNamespace
+DREW = []
+def seed(): DREW[:] = [randbits(64)]
+seed()
+class BitGenerator:
+    def __init__(self, number=None):
+        self.seed_seq = SimpleNamespace(entropy=randbits(128) if number is None else number)
+class PCG64(BitGenerator):
+    __module__ = "numpy.random._pcg64"
+"""
+TORCH = """
+import os
+class Generator:
+    def seed(self): self.number = os.urandom(8).hex()
+default_generator = Generator()
+default_generator.seed()
+"""
+OWN = """
+import random
+from numpy.random import PCG64
+class Class:
+    rng = random.Random()
+class Kind(random.Random):
+    pass
+again, once, system, kind = random.Random(3), random.Random(), random.SystemRandom(), Kind()
+again.seed()
+seeded, later = random.Random(7), random.Random()
+later.seed(8)
+bits, fixed = PCG64(), PCG64(9 << 120)
+"""
+LOAD = """
+import sys; sys.path[:0] = [%r, %r]
+from kinetic_runner.warm import imports
+imports.DEVICES = (%r,)
+sys.exit(not imports.Imports(%r).load())
+"""
+
+
+class Preloaded(Hosting):
+    def site(self, files):
+        """A directory of installed packages."""
+        site = os.path.join(self.root, "site-packages")
+        for name, text in files.items():
+            path = os.path.join(site, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(text)
+        return site
+
+    def test_each_call_has_its_own_random_numbers(self):
+        files = {"numpy/__init__.py": "from . import random", "numpy/random/__init__.py": NUMPY, "torch.py": TORCH, "own.py": OWN}
+        _, port = self.host(PYTHONPATH=self.site(files))
+        source = """import numpy, own, random, torch
+def f():
+  drawn = [random.random(), numpy.random.DREW, torch.default_generator.number, own.bits.seed_seq.entropy]
+  drawn += [rng.random() for rng in (own.Class.rng, own.again, own.once, own.system, own.kind)]
+  return drawn, [own.seeded.random(), own.later.random(), own.fixed.seed_seq.entropy], random.Random.seed.__module__
+"""
+        values, printed = self.values(port, *[source] * 4)
+        for number, place in enumerate(zip(*(drawn for drawn, _, _ in values))):
+            self.assertEqual(len(set(map(str, place))), 4, (number, place, printed))
+        self.assertEqual([rest for _, *rest in values], [values[0][1:]] * 4)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_each_call_has_its_own_random_numbers_of_numpy(self):
+        own = "import numpy.random as r\nclass Class:\n  rng, state = r.default_rng(), r.RandomState()\n  bits = r.Philox()\nseeded, old = r.default_rng(1 << 127), r.RandomState(5)\n"
+        _, port = self.host(PYTHONPATH=self.site({"own.py": own}))
+        source = """import numpy.random, own
+def f():
+  child = own.Class.bits._seed_seq if hasattr(own.Class.bits, "_seed_seq") else own.Class.bits.seed_seq
+  drawn = [numpy.random.random(), own.Class.rng.random(), own.Class.state.rand(), int(own.Class.bits.random_raw()), child.spawn(1)[0].entropy]
+  return drawn, [own.seeded.random(), own.old.rand()]
+"""
+        values, printed = self.values(port, *[source] * 4)
+        for number, place in enumerate(zip(*(drawn for drawn, _ in values))):
+            self.assertEqual(len(set(place)), 4, (number, place, printed))
+        self.assertEqual([kept for _, kept in values], [values[0][1]] * 4)
+
+    def load(self, files):
+        """Imports these packages as the process that is kept does. Returns which of them it has left out."""
+        site, path = self.site(files), os.path.join(self.root, "packages.json")
+        with open(path, "w") as file:
+            json.dump({"packages": [name.partition(".")[0] for name in files]}, file)
+        code = LOAD % (RUNNER, site, os.path.join(self.root, "dev"), path)
+        while subprocess.run([sys.executable, "-c", code], timeout=TIMEOUT).returncode:
+            self.assertTrue(Imports(path).leave_out())
+        with open(path) as file:
+            return json.load(file)["left_out"]
+
+    def test_packages_that_a_fork_would_break_are_left_out(self):
+        thread = "import os, threading\nstop = threading.Event()\nthread = threading.Thread(target=stop.wait, daemon=True)\nthread.start()\n"
+        ends = thread + "os.register_at_fork(before=lambda: (stop.set(), thread.join()))\n"
+        opens = f"file = open({os.path.join(self.root, 'dev0')!r}, 'w')\n"
+        files = {"plain.py": "", "thread.py": thread, "ends.py": ends, "opens.py": opens, "closes.py": opens + "file.close()\n"}
+        self.assertEqual(self.load(files), {"thread": "starts threads, which a fork would lose", "opens": "opens an accelerator"})
+
+
+def is_kept(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"kept" in file.read().split(b"\0")
+    except OSError:
+        return False  # it has just ended
+
+
+if __name__ == "__main__":
+    unittest.main()
