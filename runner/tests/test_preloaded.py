@@ -96,6 +96,30 @@ def f():
             self.assertEqual(len(set(place)), 4, (number, place, printed))
         self.assertEqual([kept for _, kept in values], [values[0][1]] * 4)
 
+    def test_variables_that_imports_change(self):
+        """They are as in the call that has imported the package itself."""
+        package = """import os
+SET = os.environ.setdefault("NEW", "1")
+os.environ["PATH"] += ":/package"
+os.environ["CHANGED"] += "2"
+os.environ.pop("REMOVED", None)
+os.environ.setdefault("KINETIC_JOB_ID", "none")
+"""
+        source = """import os, package
+def f():
+  seen = [os.environ.get(name) for name in ("NEW", "PATH", "CHANGED", "REMOVED", "KINETIC_JOB_ID", "LEFT")]
+  os.environ["LEFT"] = os.environ["NEW"] = "left"
+  return seen, os.popen('echo "$NEW $CHANGED"').read()
+"""
+        site = self.site({"package.py": package})
+        _, port = self.host(PYTHONPATH=site)
+        values, printed = self.values(port, *[source] * 3, environ={"CHANGED": "1", "REMOVED": "1"})
+        first = values[0][0]
+        self.assertEqual((first[0], first[2:]), ("1", ["12", None, "call-0", None]), printed)
+        self.assertTrue(first[1].endswith(":/package"))
+        for number, (seen, _) in enumerate(values):
+            self.assertEqual(seen, first[:4] + [f"call-{number}", None])
+
     def load(self, files):
         """Imports these packages as the process that is kept does. Returns which of them it has left out."""
         site, path = self.site(files), os.path.join(self.root, "packages.json")

@@ -20,6 +20,7 @@
     similar     which calls can use what was started before them
     imports     the packages to import
     seeds       random numbers of forks
+    variables   what imports change in the variables of a process
     leftovers   processes and files that a call has left
 
 Only warm hosts get this folder: see zip.go.

@@ -20,6 +20,7 @@ from .handover import LISTENER, has_left, next_order, receive_order, send_event,
 from .imports import SECONDS, Imports
 from .resident import Resident
 from .seeds import Seeds
+from .variables import Variables
 
 ORDER_SECONDS = 5.0  # for an order to arrive
 CODE_BYTES = 16  # for an exit code, as text
@@ -28,12 +29,13 @@ CODE_BYTES = 16  # for an exit code, as text
 def main(argv, _):
     """Serve until standard input ends. In a fork, run a call and return its exit code."""
     noted, *flags = argv[2:]
-    packages, seeds = Imports(noted), Seeds()
+    packages, seeds, variables = Imports(noted), Seeds(), Variables()
     signal.alarm(SECONDS)  # which ends a package that never returns
     if not packages.load():
         os._exit(1)
     signal.alarm(0)
     seeds.settle()
+    variables.settle()
     if hasattr(gc, "freeze"):
         gc.collect()
         gc.freeze()  # else each fork looks through all objects of the packages when it ends, and copies their pages
@@ -45,7 +47,7 @@ def main(argv, _):
         os._exit(0)  # it has run nothing
     if not lasting:
         control.close()
-    return Resident(function, control if lasting else None).run(order, packages)
+    return Resident(function, control if lasting else None, variables).run(order, packages)
 
 
 class Fork:

@@ -27,10 +27,13 @@ RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal
 
 
 class Resident:
-    """Runs calls by the module child.function. control is the socket for further orders, or None for one call only."""
+    """Runs calls by the module child.function. control is the socket for further orders, or None for one call only.
 
-    def __init__(self, function, control):
-        self._function, self._control = function, control
+    variables are those of what is imported already.
+    """
+
+    def __init__(self, function, control, variables):
+        self._function, self._control, self._variables = function, control, variables
         self._before = Before()
 
     def run(self, order, packages):
@@ -38,6 +41,7 @@ class Resident:
         while True:
             call = order["call"]
             self._function.enter(call)
+            self._variables.apply()
             report = Report(call["scratch"])
             code = self._function.run(call, report)
             if not report.ours:
