@@ -120,6 +120,17 @@ def f():
         for number, (seen, _) in enumerate(values):
             self.assertEqual(seen, first[:4] + [f"call-{number}", None])
 
+    def test_packages_look_for_files_where_the_last_call_ran(self):
+        package = "import os\nFOUND, WHERE, BY = os.path.exists('packagerc'), os.path.basename(os.getcwd()), os.getpid()\n"
+        _, port = self.host(PYTHONPATH=self.site({"package.py": package}))
+        source = "import os, package\ndef f(): return [package.FOUND, package.WHERE, package.BY == os.getpid(), os.path.basename(os.getcwd())]"
+        values = []
+        for number, folder in enumerate(("deep", "deep", "", "")):
+            output, code = self.run_there(port, f"call-{number}", function(cwd=folder), {"train.py": source, "deep/packagerc": ""})
+            self.assertEqual(code, 0, output)
+            values.append(self.result(f"call-{number}")["value"])
+        self.assertEqual(values, [[True, "deep", True, "deep"], [True, "deep", False, "deep"], [True, "deep", False, "workspace"], [False, "workspace", False, "workspace"]])
+
     def load(self, files):
         """Imports these packages as the process that is kept does. Returns which of them it has left out."""
         site, path = self.site(files), os.path.join(self.root, "packages.json")

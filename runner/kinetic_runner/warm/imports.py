@@ -10,12 +10,12 @@ from contextlib import suppress
 
 DEVICES = ("/dev/nvidia", "/dev/accel", "/dev/vfio")
 TASKS = "/proc/self/task"
-NOTHING = {"packages": [], "left_out": {}, "trying": None, "why": ""}
+NOTHING = {"packages": [], "left_out": {}, "trying": None, "why": "", "directory": ""}
 SECONDS = 120  # for all packages
 
 
 class Imports:
-    """The file that names the packages, which of them are left out, and why, and which one is being imported."""
+    """The file that names the packages, which of them are left out, and why, which one is being imported, and the directory of the last call."""
 
     def __init__(self, path):
         self._path = path
@@ -25,11 +25,25 @@ class Imports:
         noted = self._read()
         return [name for name in noted["packages"] if name not in noted["left_out"]]
 
+    @property
+    def directory(self):
+        """The directory in which the last call ran, "" before any call."""
+        return self._read()["directory"]
+
     def load(self):
-        """Import the packages; return whether this process can be used.
+        """Import the packages, in the directory of the last call: some look for files there. Return whether this process can be used.
 
         It can't after a package that fails, opens a device, or starts threads that a fork would lose: leave_out() then leaves it out.
         """
+        before = os.getcwd()
+        with suppress(OSError):
+            os.chdir(self.directory or before)
+        try:
+            return self._load()
+        finally:
+            os.chdir(before)
+
+    def _load(self):
         for name in self.names():
             self._write(dict(self._read(), trying=name, why=f"ends Python, or takes more than {SECONDS} seconds"))
             try:
@@ -40,7 +54,7 @@ class Imports:
             except BaseException as exc:
                 why = f"fails with {type(exc).__name__}"
             if why:
-                self._write(dict(self._read(), why=why))
+                self._write(dict(self._read(), why=why) if is_somewhere() else dict(self._read(), trying=None))
                 return False
         self._write(dict(self._read(), trying=None))
         return True
@@ -65,11 +79,12 @@ class Imports:
         """Forget all packages."""
         self._write(dict(NOTHING))
 
-    def note(self, workspace, at_start):
-        """Note the packages that this process has imported, except for what every Python imports when it starts."""
-        noted = self._read()
+    def note(self, call, at_start):
+        """Note the packages that this process has imported for a call, except for what every Python imports when it starts."""
+        noted, workspace = self._read(), call["workspace"]
         found = [name for name, module in list(sys.modules.items()) if name not in at_start and is_package(name, module, workspace)]
-        self._write(dict(noted, packages=noted["packages"] + [name for name in found if name not in noted["packages"]]))
+        new = [name for name in found if name not in noted["packages"]]
+        self._write(dict(noted, packages=noted["packages"] + new, directory=call["cwd"]))
 
     def _read(self):
         return dict(NOTHING, **read(self._path))
@@ -109,6 +124,13 @@ def is_below(module, folder):
     """Report whether a module comes from a folder."""
     places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
     return any(isinstance(place, str) and place.startswith(folder + os.sep) for place in places)
+
+
+def is_somewhere():
+    """Report whether the working directory is there: a new bundle may lack it."""
+    with suppress(OSError):
+        return bool(os.getcwd())
+    return False
 
 
 def opened_device():

@@ -95,7 +95,7 @@ class KeptProcess:
             self.end()
             packages.forget()
         names = packages.names()
-        wanted = (self.last, None if self.lasting else names, installed())
+        wanted = (self.last, None if self.lasting else (names, packages.directory), installed())
         if self._level == CLEAN or not names and not self.lasting or self._pid and self._made_for == wanted:
             return
         self.end()

@@ -34,7 +34,7 @@ def main(argv, _):
     report = Report(call["scratch"])
     code = function.run(call, report)
     if report.ours:
-        Imports(call["packages"]).note(call["workspace"], function.STARTUP_MODULES)
+        Imports(call["packages"]).note(call, function.STARTUP_MODULES)
     return code
 
 

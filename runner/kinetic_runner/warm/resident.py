@@ -46,7 +46,7 @@ class Resident:
             code = self._function.run(call, report)
             if not report.ours:
                 return code  # a fork by the user's code
-            packages.note(call["workspace"], self._function.STARTUP_MODULES)
+            packages.note(call, self._function.STARTUP_MODULES)
             if self._control is None:
                 return code
             if why := unfit(code, call["workspace"]):
