@@ -67,6 +67,20 @@ class Preloaded(Hosting):
                 file.write(text)
         return site
 
+    def state(self, port):
+        ring = Ring(self, port)
+        ring.send(frames.STAT, {})
+        state = ring.receive()[1]
+        ring.close()
+        return state
+
+    def wait_for(self, fact, what):
+        until = time.monotonic() + TIMEOUT
+        while not (found := fact()):
+            self.assertLess(time.monotonic(), until, what)
+            time.sleep(0.01)
+        return found
+
     def test_each_call_has_its_own_random_numbers(self):
         files = {"numpy/__init__.py": "from . import random", "numpy/random/__init__.py": NUMPY, "torch.py": TORCH, "own.py": OWN}
         _, port = self.host(PYTHONPATH=self.site(files))
@@ -130,6 +144,32 @@ def f():
             self.assertEqual(code, 0, output)
             values.append(self.result(f"call-{number}")["value"])
         self.assertEqual(values, [[True, "deep", True, "deep"], [True, "deep", False, "deep"], [True, "deep", False, "workspace"], [False, "workspace", False, "workspace"]])
+
+    def test_a_process_that_dies_between_calls_starts_again(self):
+        """Once: one that always dies must not keep the host busy."""
+        host, port = self.warm("preloaded")
+
+        def after_death():
+            """Ends the process that is kept. Returns the next one, -1 if the host does without."""
+            self.state(port)  # it has done what comes after a call
+            pid = self.kept(host)
+            os.kill(pid, signal.SIGKILL)
+            self.wait_for(lambda: pid not in processes(), "it has not ended")
+            return self.wait_for(lambda: self.kept(host) or not self.state(port)["keeps"] and -1, "the host has not noticed")
+
+        source = "import heavy, os\ndef f(): return [heavy.LOADED_BY, os.getppid()]"
+        for _ in range(2):
+            again = after_death()
+            self.assertGreater(again, 0, "it does not start again")
+            self.assertEqual(self.values(port, source)[0], [[again, again]])
+        self.assertGreater(after_death(), 0, "it does not start again")
+        self.assertEqual(after_death(), -1, "it starts again and again")
+        by, parent = self.values(port, source)[0][0]
+        self.assertNotEqual(by, parent)
+
+    def kept(self, host):
+        """The process that a host keeps, None if there is none."""
+        return next((pid for pid, parent in processes().items() if parent == host.pid and is_kept(pid)), None)
 
     def load(self, files):
         """Imports these packages as the process that is kept does. Returns which of them it has left out."""

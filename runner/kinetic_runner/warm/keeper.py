@@ -51,6 +51,7 @@ class KeptProcess:
         self._work, self._level, self._alone = work, level, alone
         self.last = NONE
         self._pid, self._pipe, self._made_for = 0, -1, None
+        self._restarted = False  # since the last call
 
     @property
     def lasting(self):
@@ -81,7 +82,7 @@ class KeptProcess:
 
     def note_call(self, order):
         """Note the next call. End a process that can't run it, so that the call finds neither its variables nor its devices in use."""
-        new = likeness(order)
+        self._restarted, new = False, likeness(order)
         if new != self.last or self.lasting and "--function" not in order["argv"]:
             self.end()
         self.last = new
@@ -119,10 +120,15 @@ class KeptProcess:
             close_all(pipe)
 
     def note_end(self, pid, idle):
-        """Note that a process of this host has ended. If no call runs, start one again without the package at which it has ended."""
+        """Note that a process of this host has ended. If no call runs, start the kept one again.
+
+        It then does without the package at which it has ended. Without such a package, it starts once between two calls: it may always end.
+        """
         if pid == self._pid:
             self._forget()
-            if Imports(packages_file(self._work)).leave_out() and idle:
+            left_out = Imports(packages_file(self._work)).leave_out()
+            if idle and (left_out or not self._restarted):
+                self._restarted = self._restarted or not left_out
                 self.renew()
 
     def end(self, in_order=True):
