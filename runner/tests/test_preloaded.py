@@ -125,14 +125,17 @@ def f():
   os.environ["LEFT"] = os.environ["NEW"] = "left"
   return seen, os.popen('echo "$NEW $CHANGED"').read()
 """
-        site = self.site({"package.py": package})
-        _, port = self.host(PYTHONPATH=site)
-        values, printed = self.values(port, *[source] * 3, environ={"CHANGED": "1", "REMOVED": "1"})
-        first = values[0][0]
-        self.assertEqual((first[0], first[2:]), ("1", ["12", None, "call-0", None]), printed)
-        self.assertTrue(first[1].endswith(":/package"))
-        for number, (seen, _) in enumerate(values):
-            self.assertEqual(seen, first[:4] + [f"call-{number}", None])
+        for level in ("preloaded", "process"):
+            with self.subTest(level):
+                self.setUp()
+                self.calls = 0
+                _, port = self.host(level=level, PYTHONPATH=self.site({"package.py": package}))
+                (_, *values), printed = self.values(port, "def f(): pass", *[source] * 3, environ={"CHANGED": "1", "REMOVED": "1"})
+                first = values[0][0]
+                self.assertEqual((first[0], first[2:]), ("1", ["12", None, "call-1", None]), printed)
+                self.assertTrue(first[1].endswith(":/package"))
+                for number, (seen, told) in enumerate(values, 1):
+                    self.assertEqual((seen, told), (first[:4] + [f"call-{number}", None], "left 12\n"))
 
     def test_packages_look_for_files_where_the_last_call_ran(self):
         package = "import os\nFOUND, WHERE, BY = os.path.exists('packagerc'), os.path.basename(os.getcwd()), os.getpid()\n"

@@ -117,7 +117,12 @@ def is_package(name, module, workspace):
 def is_installed(module):
     """Report whether a module was installed."""
     file = getattr(module, "__file__", None)
-    return isinstance(file, str) and any(f"{os.sep}{folder}{os.sep}" in file for folder in ("site-packages", "dist-packages"))
+    return isinstance(file, str) and is_file_of_package(file)
+
+
+def is_file_of_package(path):
+    """Report whether a file was installed."""
+    return any(f"{os.sep}{folder}{os.sep}" in path for folder in ("site-packages", "dist-packages"))
 
 
 def is_below(module, folder):

@@ -45,7 +45,9 @@ def main(argv, _):
     order = next_order(control)
     if order is None:
         os._exit(0)  # it has run nothing
-    if not lasting:
+    if lasting:
+        variables.watch()
+    else:
         control.close()
     return Resident(function, control if lasting else None, variables).run(order, packages)
 

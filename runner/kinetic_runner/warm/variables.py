@@ -3,6 +3,9 @@
 """Variables that packages set, change or remove when they are imported: a call in which they are imported already has them, too."""
 
 import os
+import sys
+
+from .imports import is_file_of_package
 
 
 class Variables:
@@ -20,6 +23,22 @@ class Variables:
         before, now = self._before, dict(os.environ)
         self._changed = {name: (before.get(name), now.get(name)) for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
+    def watch(self):
+        """Note what packages change when calls import them in this process, from now on. os.environ tells of each change by these functions."""
+        kind = type(os.environ)
+        os.putenv = self._noting(os.putenv, kind.__setitem__.__code__)
+        os.unsetenv = self._noting(os.unsetenv, kind.__delitem__.__code__)
+
+    def _noting(self, change, code):
+        def noting(name, *value):
+            frame, key = sys._getframe(1), os.fsdecode(name)
+            if frame.f_code is code and is_import(frame):
+                before, _ = self._changed.get(key, (os.environ.get(key), None))
+                self._changed[key] = before, os.fsdecode(value[0]) if value else None
+            change(name, *value)
+
+        return noting
+
     def apply(self):
         """Change the variables of a call."""
         for name, (before, now) in self._changed.items():
@@ -28,3 +47,10 @@ class Variables:
                     os.environ.pop(name, None)
                 else:
                     os.environ[name] = now
+
+
+def is_import(frame):
+    """Report whether a package is being imported, rather than a module of the project: the innermost module whose code runs is installed."""
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return frame is not None and is_file_of_package(frame.f_code.co_filename)
