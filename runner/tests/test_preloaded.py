@@ -174,14 +174,14 @@ def f():
         """The process that a host keeps, None if there is none."""
         return next((pid for pid, parent in processes().items() if parent == host.pid and is_kept(pid)), None)
 
-    def load(self, files):
+    def load(self, files, directory=""):
         """Imports these packages as the process that is kept does. Returns which of them it has left out."""
         site, path = self.site(files), os.path.join(self.root, "packages.json")
         with open(path, "w") as file:
-            json.dump({"packages": [name.partition(".")[0] for name in files]}, file)
+            json.dump({"packages": [name.partition(".")[0] for name in files], "directory": directory}, file)
         code = LOAD % (RUNNER, site, os.path.join(self.root, "dev"), path)
         while subprocess.run([sys.executable, "-c", code], timeout=TIMEOUT).returncode:
-            self.assertTrue(Imports(path).leave_out())
+            Imports(path).leave_out()
         with open(path) as file:
             return json.load(file)["left_out"]
 
@@ -191,6 +191,13 @@ def f():
         opens = f"file = open({os.path.join(self.root, 'dev0')!r}, 'w')\n"
         files = {"plain.py": "", "thread.py": thread, "ends.py": ends, "opens.py": opens, "closes.py": opens + "file.close()\n"}
         self.assertEqual(self.load(files), {"thread": "starts threads, which a fork would lose", "opens": "opens an accelerator"})
+
+    def test_a_directory_that_a_new_bundle_removes_is_no_fault_of_a_package(self):
+        deep = os.path.join(self.root, "deep")
+        os.mkdir(deep)
+        source = f"import os\nif os.path.isdir({deep!r}):\n  os.rmdir({deep!r})\nos.getcwd()\n"
+        self.assertEqual(self.load({"looks.py": source}, deep), {})
+        self.assertFalse(os.path.exists(deep))
 
 
 def is_kept(pid):
