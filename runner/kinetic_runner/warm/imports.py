@@ -6,12 +6,14 @@ import importlib.util
 import json
 import os
 import sys
+import time
 from contextlib import suppress
 
 DEVICES = ("/dev/nvidia", "/dev/accel", "/dev/vfio")
 TASKS = "/proc/self/task"
 NOTHING = {"packages": [], "left_out": {}, "trying": None, "why": "", "directory": ""}
 SECONDS = 120  # for all packages
+THREAD_SECONDS = 1.0  # for a thread that has ended for a fork to be gone: the system may list it a little longer
 
 
 class Imports:
@@ -155,7 +157,12 @@ def forkable():
     if pid == 0:
         os._exit(0)
     os.waitpid(pid, 0)
-    return threads() == 1
+    until = time.monotonic() + THREAD_SECONDS
+    while threads() > 1:
+        if time.monotonic() >= until:
+            return False
+        time.sleep(0.005)
+    return True
 
 
 def threads():
