@@ -14,14 +14,49 @@ from . import frames
 from .frames import BadFrame
 
 GREETING_SECONDS = 15.0  # for the other side to prove itself, maybe through the store
+ASKED_SECONDS = 60.0  # for a client to pack its call
+CONNECTIONS = 32  # at a port for clients: many may follow the call that runs
 PIECE = 64 << 10  # bytes of output in a frame
 UNSENT = 256 << 10  # bytes that may wait for a slow client
 OFFSET = struct.Struct("!Q")
 
 
+class Entrance:
+    """A port of a holder, with the connections that came there: most at a time."""
+
+    def __init__(self, holder, listener, made_of, most):
+        self._holder, self._listener, self._made_of, self._most = holder, listener, made_of, most
+        self._peers = []  # the oldest first
+        listener.setblocking(False)
+
+    def accept(self):
+        """Take a connection. If there are too many, close an old one that nobody needs, or else the new one."""
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            return  # the other side has left
+        self._peers = [peer for peer in self._peers if not peer.closed]
+        if len(self._peers) >= self._most and not self._make_room():
+            return connection.close()
+        peer = self._made_of(connection)
+        self._holder.adopt(peer)
+        self._peers.append(peer)
+
+    def _make_room(self):
+        """Close the oldest connection whose other side has not proved itself, or else one that awaits nothing; return whether there was one."""
+        for spare in (lambda peer: peer.greet_by < math.inf, lambda peer: peer.idle):
+            for peer in filter(spare, self._peers):
+                peer.close()
+                self._peers.remove(peer)
+                return True
+        return False
+
+
 class Peer:
     """A connection of a holder. It never blocks."""
 
+    closed = False
+    idle = False  # whether the other side awaits nothing
     silent = False  # whether the other side was not heard for so long that the system gave up
     hungry = False  # whether feed() has to be called often
     asked_at = -math.inf  # the time.monotonic() at which a client has said that it is about to give a call
@@ -85,6 +120,7 @@ class Peer:
 
     def close(self):
         """Close the connection."""
+        self.closed = True
         self._holder.unwatch(self._connection)
         self._connection.close()
         self._holder.drop(self)
@@ -104,6 +140,11 @@ class Client(Peer):
     def hungry(self):
         """Whether it follows a call and can take more."""
         return self._call is not None and len(self._out) < UNSENT
+
+    @property
+    def idle(self):
+        """Whether it follows and awaits no call, and is not about to give one."""
+        return self._call is None and self.awaited is None and time.monotonic() >= self.asked_at + ASKED_SECONDS
 
     def follow(self, call, offset=0, stays=True):
         """Send the output of a call from an offset on, then its value and how it ended, or, unless the client stays, that it runs."""

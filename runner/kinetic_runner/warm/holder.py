@@ -15,17 +15,15 @@ from ..process import reap
 from ..text import tell
 from . import frames
 from .calls import HostedCall, ReadyRunner, check
-from .connections import Client
+from .connections import ASKED_SECONDS, CONNECTIONS, Client, Entrance
 from .frames import Frames
 from .group import Alone
 from .keeper import PRELOADED, KeptProcess
 from .leftovers import Leftovers, end_others
 from .ends import record_end
 
-CONNECTIONS = 8
 TAIL_SECONDS, FIRST_TAIL_SECONDS = 0.01, 0.002  # between looks for output of a call that somebody follows, and in its first second
 RECORD_SECONDS = 10.0  # for the end of the last call to be recorded
-ASKED_SECONDS = 60.0  # for a client to pack its call
 VERDICT_SECONDS = 5.0  # from the end of a call on another host
 KEPT_CALLS = 50  # whose output can be read again
 OVER = "its --warm-limit is over"
@@ -64,23 +62,7 @@ class Holder:
 
     def listen(self, listener, made_of, most):
         """Take connections at a port, most at a time. made_of makes a peer of each."""
-        listener.setblocking(False)
-        peers = set()
-
-        def accept():
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return  # the other side has left
-            peers.intersection_update(self._peers)
-            if len(peers) >= most:
-                connection.close()
-            else:
-                peer = made_of(connection)
-                self.adopt(peer)
-                peers.add(peer)
-
-        self._selector.register(listener, selectors.EVENT_READ, accept)
+        self._selector.register(listener, selectors.EVENT_READ, Entrance(self, listener, made_of, most).accept)
 
     def serve(self):
         """Serve until the host is idle for too long, or must end. Then nothing runs any more."""

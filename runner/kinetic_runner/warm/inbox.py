@@ -16,13 +16,13 @@ import time
 from contextlib import suppress
 
 from ..errors import AlreadyExists, RunnerError
+from .connections import CONNECTIONS
 
 LOOK_SECONDS, BUSY_SECONDS = 2.0, 0.1  # between two looks: the longest, and after something has come
 SILENT_SECONDS = 90.0  # a client writes more often than that
 CLOSE_SECONDS = 5.0  # for the last words of a host that ends
 WINDOW = 4  # objects that wait for a client
 PIECE = 1 << 20  # bytes in an object
-CONNECTIONS = 8
 NAME = re.compile(r"([0-9a-f]{32})\.(?:(?:0|[1-9][0-9]{0,8})\.(?:in|out)|end)")
 
 
