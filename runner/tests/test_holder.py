@@ -185,6 +185,11 @@ class Holding(Hosting):
         self.assertEqual(self.run_there(port, "call-3", function(), {"train.py": "def f(): pass"}, idle=0.2)[1], 0)
         self.assertEqual(process.wait(TIMEOUT), 0)
 
+    def test_all_calls_are_counted(self):
+        _, port = self.host(change="import kinetic_runner.warm.holder as module; module.KEPT_CALLS = 1")
+        self.values(port, *["def f(): pass"] * 3)
+        self.assertEqual(self.stat(port)["calls"], 3)
+
     def test_calls_that_wait_until_the_limit_is_over(self):
         over, gate = os.path.join(self.root, "over"), os.path.join(self.root, "gate")
         change = f"""

@@ -51,6 +51,7 @@ class Holder:
         self._recording = None  # a thread that records the end of a call
         self._is_new = True  # until its first call has ended, which tells whether this pod replaces another
         self._calls, self._current, self._cancelled = {}, None, set()
+        self._taken = 0  # calls, also those that are forgotten
         self._keeper = KeptProcess(work, level, not (group and group.several))
         self._ready, self._stopping, self._stop_at = None, False, math.inf
         self.lost = ""  # why a lost host ends this one, if so
@@ -268,7 +269,7 @@ class Holder:
             call.start(self._ready, argv, order["environ"])
         except BrokenPipeError:  # it has just died
             call.start(self._runner(), argv, order["environ"])
-        self._ready, self._current, self._calls[call.job] = None, call, call
+        self._ready, self._current, self._calls[call.job], self._taken = None, call, call, self._taken + 1
         tell(f"kinetic: call {call.job} started\n")
         self._group.began(call.job)
         for peer in list(self._peers):
@@ -376,7 +377,7 @@ class Holder:
         now, busy = time.monotonic(), self._current is not None or bool(self._waiting)
         current = self._busy() if busy else {"id": None, "seconds": None}
         return {
-            "calls": len(self._calls), "current": current["id"], "seconds": current["seconds"], "idle": None if busy else round(now - self._free_since, 1),
+            "calls": self._taken, "current": current["id"], "seconds": current["seconds"], "idle": None if busy else round(now - self._free_since, 1),
             "keeps": "" if busy else self._group.offer(self._keeper.offer), "similar": frames.seal(self._secret, self._keeper.similar),
             "ends": None if self._group.follows else round((self._began + self._limit if busy else self._ends_at()) - now, 1),
         }  # fmt: skip
