@@ -153,8 +153,14 @@ class Attempt:
 
     def refuse_if_ended(self, find=read_end):
         """Raise JobEnded if the job has already ended."""
-        job = self.options.job
-        if not self.options.given and (end := find(self.store, job)):
+        job, options = self.options.job, self.options
+        if options.given:
+            return
+        end = find(self.store, job)
+        if end is None and options.may_be_gone and not self.store.exists(record_name(job, "call")):
+            self.say(f"job {job} has been removed from the store; nothing to run")
+            raise JobEnded({})
+        if end:
             self.say(f"job {job} has ended already: {end.get('state')}, {end.get('reason')}; nothing to run")
             raise JobEnded(end)
 

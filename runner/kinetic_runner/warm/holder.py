@@ -262,6 +262,8 @@ class Holder:
         if order.pop("anew", False):
             self._keeper.end_forks()
         argv = self._flags + order["argv"] + call.keep(order.pop("objects", {})) + (["--retries", "0"] if self._group.repeats else ["--final"])
+        if self._is_new:
+            argv.append("--may-be-gone")
         self._keeper.note_call(order)
         if self._keeper.lasting:
             self._leftovers = Leftovers()  # what was kept has files there
