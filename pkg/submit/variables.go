@@ -12,7 +12,7 @@ import (
 // runnerVariables are set by the runner for every call, or for the runner.
 func runnerVariables() []string {
 	return []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_OUTPUT_PATH", "KINETIC_HOST", "KINETIC_ATTEMPT", "KINETIC_INPUT",
-		"KINETIC_STOP_FILE", "KINETIC_COMMIT_SOCKET", "KINETIC_CACHE_DIR", api.EnvPodUID, api.EnvHosts, api.EnvLeader, api.EnvSlices, api.Contract.Names.GroupKey, api.EnvNetwork, api.Contract.Names.Netrc, api.EnvTPUHosts, api.EnvWarmKey, "KINETIC_LAST_CALL", "KINETIC_KEPT"}
+		"KINETIC_STOP_FILE", "KINETIC_COMMIT_SOCKET", "KINETIC_CACHE_DIR", api.EnvPodUID, api.EnvHosts, api.EnvLeader, api.EnvSlices, api.Contract.Names.GroupKey, api.EnvNetwork, api.Contract.Names.Netrc, api.EnvTPUHosts, api.EnvWarmKey, "KINETIC_KEPT"}
 }
 
 // SetByRunner reports whether an environment variable belongs to the runner: no job may

@@ -14,8 +14,10 @@ import unittest
 from fixture import RUNNER, TIMEOUT, function, script
 from hosting import PROGRAM, SECRET, UID, Hosting, Ring
 from kinetic_runner.warm import frames
-from kinetic_runner.warm.calls import HostedCall
+from kinetic_runner.warm.calls import HostedCall, ReadyRunner
+from kinetic_runner.warm.hold import overwrite
 from kinetic_runner.warm.leftovers import Leftovers, descends, processes
+from kinetic_runner.warm.similar import NONE
 
 
 class Leaving(unittest.TestCase):
@@ -41,6 +43,15 @@ class Leaving(unittest.TestCase):
             self.assertIn(os.getpid(), processes())
         finally:
             child.wait()
+
+
+class CommandLine(unittest.TestCase):
+    def test_a_word_is_overwritten(self):
+        code = f"import sys; sys.path.insert(0, {RUNNER!r})\nfrom kinetic_runner.warm.hold import overwrite\noverwrite(sys.argv[2])\nprint(ascii(open('/proc/self/cmdline').read()[-16:]))"
+        done = subprocess.run([sys.executable, "-c", code, "--first", "ä word", "more"], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), (ascii("first\0-------\0more\0"[-16:]) + "\n", ""))
+        overwrite("no such word")
+        overwrite("")
 
 
 class Holding(Hosting):
@@ -189,6 +200,43 @@ class Holding(Hosting):
         _, port = self.host(change="import kinetic_runner.warm.holder as module; module.KEPT_CALLS = 1")
         self.values(port, *["def f(): pass"] * 3)
         self.assertEqual(self.stat(port)["calls"], 3)
+
+    def test_variables_of_the_last_call_are_nowhere(self):
+        """Neither in the environment of a process nor on a command line that the next call can read."""
+        source = """import os
+def f():
+  found = []
+  for pid in filter(str.isdigit, os.listdir("/proc")):
+    for name in ("environ", "cmdline"):
+      try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+          found += [f"{pid} {name}"] * (%r in file.read())
+      except OSError:
+        pass
+  return found"""
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                _, port = self.host(level=level)
+                word = os.urandom(8).hex()
+                self.assertEqual(self.values(port, "def f(): return 1", environ={"DB": word})[0], [1])
+                self.assertEqual(self.values(port, source % word.encode(), environ={"DB": "other"}), ([[]], [""]))
+                self.calls = 0
+                shutil.rmtree(self.store)
+                os.mkdir(self.store)
+
+    def test_variables_that_are_too_large_to_be_prepared_for(self):
+        _, port = self.host()
+        large = {"LARGE": "x" * 100_000}
+        self.assertEqual(self.values(port, *["import os\ndef f(): return len(os.environ['LARGE'])"] * 2, environ=large)[0], [100_000] * 2)
+
+    def test_a_runner_that_has_died_leaves_no_pipe_open(self):
+        runner = ReadyRunner(self.work, NONE, "")
+        os.kill(runner.pid, signal.SIGKILL)
+        os.waitpid(runner.pid, 0)
+        before = len(os.listdir("/proc/self/fd"))
+        with self.assertRaises(BrokenPipeError):
+            runner.give([], {})
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before - 1)
 
     def test_calls_that_wait_until_the_limit_is_over(self):
         over, gate = os.path.join(self.root, "over"), os.path.join(self.root, "gate")

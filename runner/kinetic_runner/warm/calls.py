@@ -17,9 +17,11 @@ from ..process import PROGRAM, close_all
 from ..text import tell, timestamp
 from .frames import PAYLOAD_LIMIT
 from .handover import KEPT
-from .ready import LAST
+from .ready import LAST_SIZE
+from .similar import NONE
 
 OBJECT_NAME = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*", re.ASCII)
+LAST_LIMIT = 32 << 10  # bytes of the variables of a call up to which a similar one is prepared
 BLOCK = 64 << 10  # bytes of a log that are searched at a time
 MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
@@ -48,16 +50,26 @@ class ReadyRunner:
         order, self._order = os.pipe()
         argv = [sys.executable, "-u", PROGRAM, "ready", "--work", work]
         actions = [(os.POSIX_SPAWN_DUP2, order, 0)]
-        environ = dict(os.environ, **{LAST: json.dumps(last), KEPT: kept})
-        self.pid = os.posix_spawn(argv[0], argv, environ, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
+        self.pid = os.posix_spawn(argv[0], argv, dict(os.environ, **{KEPT: kept}), file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
         close_all(order)
+        self._tell(last)
+
+    def _tell(self, last):
+        """Tell it the last call, on the pipe: everybody could read it in its environment. It must fit there, since nobody may read it yet."""
+        text = json.dumps(last).encode()
+        if len(text) > LAST_LIMIT:
+            text = json.dumps(NONE).encode()
+        with suppress(BrokenPipeError):
+            os.write(self._order, LAST_SIZE.pack(len(text)) + text)
 
     def give(self, argv, environ):
         """Let it run a call."""
         line = json.dumps({"argv": argv, "environ": environ}).encode() + b"\n"
-        while line:
-            line = line[os.write(self._order, line) :]
-        self.dismiss()
+        try:
+            while line:
+                line = line[os.write(self._order, line) :]
+        finally:
+            self.dismiss()  # also if it has died
 
     def dismiss(self):
         """Close the pipe to it. Without a call, it ends."""

@@ -8,6 +8,8 @@ So a call on a warm host waits for no Python to start. The interpreter has the v
 import json
 import os
 import select
+import signal
+import struct
 import sys
 from contextlib import suppress
 
@@ -17,12 +19,13 @@ from .handover import KEPT
 from .similar import likeness, program_for, workspace_in
 from .swept import sweep_ahead
 
-LAST = "KINETIC_LAST_CALL"  # likeness() of the last call, as JSON; set for this program only
+LAST_SIZE = struct.Struct("!I")  # before likeness() of the last call, as JSON, the first that comes on standard input
 
 
 def main(argv, early_signals):
     """Wait for one line on standard input, the call's command line and variables, run it, and end the process."""
-    last, kept, own = json.loads(os.environ.pop(LAST)), os.environ.pop(KEPT, ""), dict(os.environ)
+    kept, own = os.environ.pop(KEPT, ""), dict(os.environ)
+    last = json.loads(read_all(LAST_SIZE.unpack(read_all(LAST_SIZE.size))[0]))
     work = argv[argv.index("--work") + 1] if "--work" in argv else WORK
     program, child = program_for(last, work), None
     if program is not None:
@@ -41,7 +44,7 @@ def main(argv, early_signals):
     order = json.loads(line)
     usable = "--function" in order["argv"] and likeness(order) == last and child is not None and not has_ended(child)
     if child is not None and not usable:
-        child.close()
+        discard(child)
     os.environ.update(order["environ"])
     os._exit(run(argv[:1] + order["argv"], early_signals, child if usable else None, swept))
 
@@ -66,6 +69,24 @@ def prepared():
 
         http.tls_context()
     return run
+
+
+def read_all(size):
+    """Return so many bytes of standard input, and not more: select() must see the rest."""
+    data = b""
+    while len(data) < size:
+        block = os.read(0, size - len(data))
+        if not block:
+            os._exit(0)  # the holder has ended
+        data += block
+    return data
+
+
+def discard(child):
+    """End an interpreter that the call can't use: the call must not find the variables of the last one in its environment."""
+    child.close()
+    child.signal(signal.SIGKILL, group=False)
+    os.waitpid(child.pid, 0)
 
 
 def has_ended(child):
