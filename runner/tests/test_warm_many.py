@@ -150,6 +150,32 @@ class Many(Hosting):
                 self.assertEqual(self.values(port, VALUE % (0, -number))[0], [-number], (level, number, end))
             process.kill()
 
+    @unittest.skipIf(subprocess.run([*CONTAINER, tempfile.gettempdir(), "true"], capture_output=True).returncode, "this machine allows no container")
+    def test_the_next_call_finds_nothing_of_the_last(self):
+        leaves = """import os, signal, time
+def f():
+  open("/tmp/left", "w").close()
+  os.makedirs("/dev/shm/left/deep")
+  read, write = os.pipe()
+  if not os.fork():
+    os.setsid()
+    if not os.fork():
+      signal.signal(signal.SIGTERM, signal.SIG_IGN)
+      os.write(write, b"%d" % os.getpid())
+      os.closerange(0, 256)
+      time.sleep(1000)
+    os._exit(0)
+  return int(os.read(read, 10))"""
+        looks = "import os\ndef f(): return [os.path.exists('/proc/%d'), *map(os.path.exists, ('/tmp/left', '/dev/shm/left'))]"
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                self.setUp()
+                self.PREFIX = (*CONTAINER, self.root)
+                process, port = self.warm(level)
+                (left,), _ = self.values(port, leaves)
+                self.assertEqual(self.values(port, looks % left)[0], [[False, False, False]])
+                process.kill()
+
     def begin(self, port, number):
         job, self.calls = f"call-{self.calls}", self.calls + 1
         ring = Ring(self, port)
