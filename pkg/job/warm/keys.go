@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// keyAge is how old the key of a host is when this machine forgets it: no host lives that long.
+// keyAge is for how long nobody has used the key of a host when this machine forgets it. The Secret of a host that lives longer has it.
 const keyAge = 7 * 24 * time.Hour
 
 // Keys are the keys of the warm hosts that this machine has started, in files that only this account can read. Elsewhere, the
@@ -90,12 +90,16 @@ func (k Keys) SetLast(r Reached) error {
 	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, text) {
 		return nil
 	}
+	if err := os.MkdirAll(k.Dir, 0o700); err != nil { // this machine may have started no host
+		return err
+	}
 	return os.WriteFile(path, text, 0o600)
 }
 
 // Recall returns the key of a host, nil if it is not known here.
 func (k Keys) Recall(host string) []byte {
-	text, err := os.ReadFile(filepath.Join(k.Dir, filepath.Base(host)))
+	path := filepath.Join(k.Dir, filepath.Base(host))
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
@@ -103,5 +107,6 @@ func (k Keys) Recall(host string) []byte {
 	if err != nil {
 		return nil
 	}
+	_ = os.Chtimes(path, time.Time{}, time.Now()) // so that Remember keeps it
 	return key
 }
