@@ -184,8 +184,11 @@ func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *ku
 			continue
 		}
 		ended = append(ended, host.ID)
-		if output != "json" {
+		switch output {
+		case "":
 			fmt.Fprintln(c.streams.Out, host.ID, "ended")
+		case "name":
+			fmt.Fprintln(c.streams.Out, host.ID)
 		}
 		if call := states[i].Current; call != "" {
 			fmt.Fprintf(c.streams.ErrOut, "job %s was running on %s: it ends too\n", call, host.ID)
@@ -202,14 +205,14 @@ func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *ku
 	return report.Errors(c.streams.ErrOut, len(hosts), errs)
 }
 
-// stateOf asks a host's first pod what it does.
+// stateOf asks a host's first pod what it does, until the context ends.
 func stateOf(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) (warm.State, error) {
 	conn, err := backend.DialWarm(ctx, config, cluster, host, 0)
 	if err != nil {
 		return warm.State{}, err
 	}
 	defer func() { _ = conn.Close() }()
-	return conn.State()
+	return conn.State(ctx)
 }
 
 func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {

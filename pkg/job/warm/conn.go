@@ -2,6 +2,7 @@ package warm
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -98,8 +99,9 @@ func (c *Conn) Record(call api.WarmCall, host string) ([]byte, error) {
 	return NewRecord(call, host, c.secret)
 }
 
-// State asks what the host does.
-func (c *Conn) State() (s State, err error) {
+// State asks what the host does. If the context ends before the answer comes, it closes the connection.
+func (c *Conn) State(ctx context.Context) (s State, err error) {
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	return s, c.ask(kindStat, struct{}{}, &s)
 }
 

@@ -18,8 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
@@ -128,7 +127,7 @@ func TestCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := conn.State(); err != nil || s.Calls != 0 || s.Current != "" {
+	if s, err := conn.State(t.Context()); err != nil || s.Calls != 0 || s.Current != "" {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	if err := conn.Call(call, func() { t.Error("it waits") }); err != nil {
@@ -343,39 +342,26 @@ func TestStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := conn.State(); err == nil {
+	if s, err := conn.State(t.Context()); err == nil {
 		t.Errorf("a stranger was answered: %+v", s)
 	}
 }
 
-func TestKeys(t *testing.T) {
-	keys := warm.Keys{Dir: filepath.Join(t.TempDir(), "warm")}
-	if got := keys.Recall("cpu-warm-1"); got != nil {
-		t.Errorf("got %x", got)
-	}
-	if err := keys.Remember("cpu-warm-1", []byte(secret)); err != nil {
+// A host that hangs delays nobody who has no time.
+func TestStateOfAHostThatHangs(t *testing.T) {
+	way, host := net.Pipe()
+	go func() {
+		_, _ = host.Write(append([]byte("KWH1"), make([]byte, 32)...))
+	}()
+	go func() { _, _ = io.Copy(io.Discard, host) }()
+	conn, err := warm.Connect(way, []byte(secret), podUID)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := keys.Recall("cpu-warm-1"); string(got) != secret {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestLastPod(t *testing.T) {
-	keys := warm.Keys{Dir: t.TempDir()}
-	if got := keys.Last(); got.Pod != "" {
-		t.Errorf("got %+v", got)
-	}
-	for _, pod := range []string{"a", "b"} {
-		want := warm.Reached{Server: "https://cluster", Host: api.Handle{JobID: "cpu-warm-1", Namespace: "team", Backend: api.BackendGKE}, Pod: pod, UID: "1"}
-		for range 2 {
-			err := keys.SetLast(want)
-			if diff := cmp.Diff(want, keys.Last()); err != nil || diff != "" {
-				t.Errorf("%v, (-want +got):\n%s", err, diff)
-			}
-		}
-	}
-	if err := os.WriteFile(filepath.Join(keys.Dir, "last.json"), []byte("{"), 0o600); err != nil || keys.Last().Pod != "" {
-		t.Errorf("a broken file has %+v, %v", keys.Last(), err)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	if s, err := conn.State(ctx); err == nil || time.Since(begin) > 10*time.Second {
+		t.Errorf("after %s: %+v, %v", time.Since(begin), s, err)
 	}
 }

@@ -56,7 +56,7 @@ func hostWithInbox(t *testing.T) (*os.Process, *storetest.Bucket, func() *warm.C
 func TestThroughTheStore(t *testing.T) {
 	_, bucket, dial := hostWithInbox(t)
 	conn := dial()
-	if s, err := conn.State(); err != nil || s.Current != "" || !conn.Slow {
+	if s, err := conn.State(t.Context()); err != nil || s.Current != "" || !conn.Slow {
 		t.Fatalf("got %+v, %v", s, err)
 	}
 	const lines = 600_000 // more than may wait for a client

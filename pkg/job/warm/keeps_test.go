@@ -28,7 +28,7 @@ holder.serve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := conn.State()
+	state, err := conn.State(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
