@@ -90,28 +90,28 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 	}
 	end := api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),
 		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Backend, now).UTC(), By: "cancel"}
-	ending := func() error { return j.recordCancel(ctx, end) }
+	ending := func() error { return RecordCancel(ctx, j.Store, j.ID(), end) }
 	return status, j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending})
 }
 
-// recordCancel records the end of a cancelled job. It is called only after the job was
+// RecordCancel records the end of a cancelled job. It is called only after the job was
 // told to end: an interrupted cancel must not record the end of a job that continues. It
 // replaces an end that the runner recorded first: a runner knows which signal it got, or
 // which hosts were lost, but not who caused it.
-func (j *Job) recordCancel(ctx context.Context, end api.End) error {
-	err := records.CreateEnd(ctx, j.Store, j.ID(), end)
+func RecordCancel(ctx context.Context, s store.Store, id string, end api.End) error {
+	err := records.CreateEnd(ctx, s, id, end)
 	if !errors.Is(err, store.ErrExists) {
 		return err
 	}
-	found, err := records.Find(ctx, j.Store, store.End(j.ID()))
+	found, err := records.Find(ctx, s, store.End(id))
 	if err != nil {
 		return err
 	}
-	was, err := j.end(ctx)
+	was, err := records.End(ctx, s, id)
 	if err != nil || was.Reason != api.Terminated && was.Reason != api.Disrupted {
 		return err
 	}
-	if err := records.ReplaceEnd(ctx, j.Store, found, end); !errors.Is(err, store.ErrExists) {
+	if err := records.ReplaceEnd(ctx, s, found, end); !errors.Is(err, store.ErrExists) {
 		return err
 	}
 	return nil

@@ -167,16 +167,21 @@ func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHos
 	return chosen, nil
 }
 
-// patience is how long a host may take to tell which call it runs before it is ended.
+// patience is how long a host may take to tell which call it runs before it is ended. The store tells it, too, but more slowly.
 const patience = 3 * time.Second
 
 func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
-	errs, states := make([]error, len(hosts)), make([]warm.State, len(hosts))
+	errs, calls := make([]error, len(hosts)), make([][]string, len(hosts))
+	jobs := warm.Backend{Backend: cluster, OpenStore: store.Open}
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
+		var state *warm.State
 		asking, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		states[i], _ = stateOf(asking, config, cluster, host) // only to name its call
-		errs[i] = report.OfJob(host.ID, cluster.Delete(ctx, host.Handle, api.DeleteOptions{Grace: job.DefaultGrace}))
+		if s, err := stateOf(asking, config, cluster, host); err == nil {
+			state = &s
+		}
+		ended, err := jobs.EndHost(ctx, host.Handle, state, c.clock.Now())
+		calls[i], errs[i] = ended, report.OfJob(host.ID, err)
 	})
 	ended := []string{}
 	for i, host := range hosts {
@@ -190,7 +195,7 @@ func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *ku
 		case "name":
 			fmt.Fprintln(c.streams.Out, host.ID)
 		}
-		if call := states[i].Current; call != "" {
+		for _, call := range calls[i] {
 			fmt.Fprintf(c.streams.ErrOut, "job %s was running on %s: it ends too\n", call, host.ID)
 		}
 	}

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // Delete implements job.Backend. It ends a call that runs, and leaves its host, unless that has not started: its only call is then this one.
@@ -76,6 +79,66 @@ func notEnded(h api.Handle, err error) error {
 func (b Backend) hasOthers(ctx context.Context, h api.Handle) (bool, error) {
 	calls, err := b.callsOf(ctx, api.JobSummary{ID: h.Host, Store: h.Store, Namespace: h.Namespace, Status: api.Status{State: api.Pending}}, nil)
 	return slices.ContainsFunc(calls, func(call api.JobSummary) bool { return call.ID != h.JobID && !call.State.Ended() }), err
+}
+
+// EndHost ends a host, and the calls that run on it, which have their grace. It returns these calls, and records their ends as soon as
+// the cluster has accepted that the host ends: no pod comes that could. state is what the host has told, nil if it did not answer: then
+// the store tells which calls have begun and have no end.
+func (b Backend) EndHost(ctx context.Context, host api.Handle, state *State, now time.Time) (calls []string, err error) {
+	end := api.End{State: api.Failed, Reason: api.Cancelled, Message: "its host was ended by jobs warm --end", ExitCode: api.Cancelled.Code(),
+		Attempt: 1, Finished: b.ServerTime(now).UTC(), By: "cancel"}
+	ending := func() error {
+		s, err := b.OpenStore(host.Store)
+		if err != nil {
+			return fmt.Errorf("opening the store of warm host %s: %w", host.JobID, err)
+		}
+		if state == nil {
+			calls, err = unended(ctx, s, host.JobID)
+		} else if state.Current != "" {
+			calls, end.Started = []string{state.Current}, end.Finished.Add(-time.Duration(state.Seconds*float64(time.Second)))
+		}
+		for _, id := range calls {
+			if failure := job.RecordCancel(ctx, s, id, end); failure != nil {
+				err = errors.Join(err, fmt.Errorf("recording the end of job %s: %w", id, failure))
+			}
+		}
+		return err
+	}
+	if state != nil && state.Current == "" {
+		ending = nil
+	}
+	err = b.Backend.Delete(ctx, host, api.DeleteOptions{Grace: job.DefaultGrace, Ending: ending})
+	return calls, err
+}
+
+// unended returns the calls of a host that have begun and have no end in the store.
+func unended(ctx context.Context, s store.Store, host string) ([]string, error) {
+	var ids []string
+	for o, err := range s.List(ctx, store.WarmCalls(host), "") {
+		if err != nil {
+			return nil, fmt.Errorf("looking for the calls of warm host %s: %w", host, err)
+		}
+		ids = append(ids, o.Name[len(store.WarmCalls(host)):])
+	}
+	errs, running := make([]error, len(ids)), make([]bool, len(ids))
+	parallel.Each(job.Parallel, ids, func(i int, id string) {
+		_, err := records.Find(ctx, s, store.End(id))
+		if !errors.Is(err, store.ErrNotFound) {
+			errs[i] = err
+			return
+		}
+		for _, err := range s.List(ctx, store.Attempts(id), "") { // one that has not begun is started elsewhere by its client
+			running[i], errs[i] = err == nil, err
+			return
+		}
+	})
+	var begun []string
+	for i, id := range ids {
+		if running[i] {
+			begun = append(begun, id)
+		}
+	}
+	return begun, errors.Join(errs...)
 }
 
 func (b Backend) forget(ctx context.Context, h api.Handle) error {
