@@ -47,7 +47,8 @@ class Leaving(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def test_a_word_is_overwritten(self):
-        code = f"import sys; sys.path.insert(0, {RUNNER!r})\nfrom kinetic_runner.warm.hold import overwrite\noverwrite(sys.argv[2])\nprint(ascii(open('/proc/self/cmdline').read()[-16:]))"
+        code = f"import sys; sys.path.insert(0, {RUNNER!r})\nfrom kinetic_runner.warm.hold import overwrite\n"
+        code += "overwrite(sys.argv[2])\nprint(ascii(open('/proc/self/cmdline').read()[-16:]))"
         done = subprocess.run([sys.executable, "-c", code, "--first", "ä word", "more"], capture_output=True, text=True)
         self.assertEqual((done.stdout, done.stderr), (ascii("first\0-------\0more\0"[-16:]) + "\n", ""))
         overwrite("no such word")

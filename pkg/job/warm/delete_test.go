@@ -17,7 +17,7 @@ import (
 // A host that is ended leaves an end of each call that it has begun.
 func TestEndHost(t *testing.T) {
 	now := time.Unix(2e9, 0).UTC()
-	const cancelled = "cancelled: its host was ended by jobs warm --end"
+	const cancelled, terminated = "cancelled: its host was ended by jobs warm --end", "failed: Terminated"
 	for name, tt := range map[string]struct {
 		state   *warm.State
 		refused bool
@@ -26,12 +26,12 @@ func TestEndHost(t *testing.T) {
 		// was told to end.
 		want []string
 	}{
-		"a call runs":        {&warm.State{Current: "cpu-train-1", Seconds: 60}, false, []string{"cpu-train-1"}, []string{cancelled, "succeeded", "failed: Terminated"}},
-		"it has just ended":  {&warm.State{Current: "cpu-ended-1", Seconds: 60}, false, []string{"cpu-ended-1"}, []string{"", "succeeded", "failed: Terminated"}},
+		"a call runs":        {&warm.State{Current: "cpu-train-1", Seconds: 60}, false, []string{"cpu-train-1"}, []string{cancelled, "succeeded", terminated}},
+		"it has just ended":  {&warm.State{Current: "cpu-ended-1", Seconds: 60}, false, []string{"cpu-ended-1"}, []string{"", "succeeded", terminated}},
 		"its end was early":  {&warm.State{Current: "cpu-told-1", Seconds: 60}, false, []string{"cpu-told-1"}, []string{"", "succeeded", cancelled}},
-		"it is idle":         {&warm.State{}, false, nil, []string{"", "succeeded", "failed: Terminated"}},
-		"it does not answer": {nil, false, []string{"cpu-train-1"}, []string{cancelled, "succeeded", "failed: Terminated"}},
-		"it can't be ended":  {nil, true, nil, []string{"", "succeeded", "failed: Terminated"}},
+		"it is idle":         {&warm.State{}, false, nil, []string{"", "succeeded", terminated}},
+		"it does not answer": {nil, false, []string{"cpu-train-1"}, []string{cancelled, "succeeded", terminated}},
+		"it can't be ended":  {nil, true, nil, []string{"", "succeeded", terminated}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			deleted, refusal := "", errors.New("no permission")
@@ -44,7 +44,9 @@ func TestEndHost(t *testing.T) {
 			}})
 			put(t, s, store.WarmCall(hostID, "cpu-waits-1"), struct{}{}) // it has not begun
 			put(t, s, store.Attempts(h.JobID)+"1.json", struct{}{})
-			for id, end := range map[string]api.End{"cpu-ended-1": {State: api.Succeeded, Reason: api.Completed}, "cpu-told-1": {State: api.Failed, Reason: api.Terminated}} {
+			for id, end := range map[string]api.End{
+				"cpu-ended-1": {State: api.Succeeded, Reason: api.Completed}, "cpu-told-1": {State: api.Failed, Reason: api.Terminated},
+			} {
 				put(t, s, store.WarmCall(hostID, id), struct{}{})
 				put(t, s, store.Attempts(id)+"1.json", struct{}{})
 				if err := records.CreateEnd(t.Context(), s, id, end); err != nil {
