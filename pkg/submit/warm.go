@@ -29,8 +29,8 @@ func chooseWarm(r api.Request, s api.Spec) (api.KeepWarm, error) {
 	w := r.KeepWarm
 	w.Limit = cmp.Or(w.Limit, api.DefaultWarmLimit)
 	switch what := refusesWarm(r, s); {
-	case w.Idle == 0 && (w.Only || w.Fresh || w.Wait):
-		return w, errors.New("--warm-only, --fresh and --warm-wait need --keep-warm DURATION")
+	case w.Idle == 0 && (w.Only || w.Fresh || w.Wait || r.KeepWarm.Limit > 0):
+		return w, errors.New("--warm-only, --fresh, --warm-wait and --warm-limit need --keep-warm DURATION")
 	case w.Idle == 0:
 		return api.KeepWarm{}, nil
 	case w.Fresh && w.Only:

@@ -1,7 +1,9 @@
 """A workspace that goes from one bundle to the next."""
 
+import contextlib
 import importlib.util
 import os
+import shutil
 import time
 import unittest
 import unittest.mock
@@ -10,6 +12,8 @@ from fixture import RunnerCase, pack, sha256
 from kinetic_runner.bundle.tree import read_index
 from kinetic_runner.bundle.update import memory_of, seal, update_bundle
 from kinetic_runner.store import open_store
+
+NOBODY = 65534
 
 
 def content(root):
@@ -132,6 +136,31 @@ class Update(Workspace):
         self.assertEqual(self.update({"same.py": "1", "changed.py": "2", "own/changed.py": "2"}), {"changed.py", "own/changed.py"})
         names = sorted(path for path in content(self.workspace) if path.endswith(".pyc"))
         self.assertEqual(names, ["__pycache__/same.cpython-311.opt-1.pyc", "__pycache__/same.cpython-311.pyc"])
+
+    @unittest.skipUnless(hasattr(os, "fork") and os.geteuid() == 0, "needs root, to become somebody else")
+    def test_modes_of_directories_that_a_call_has_changed(self):
+        files = {"a.py": "1", "pk/b.py": "1", "pk/deep/c.py": "1"}
+        self.update(files)
+        shutil.chown(self.root, NOBODY)
+        for folder, _, names in os.walk(self.root):
+            for path in [folder, *(os.path.join(folder, name) for name in names)]:
+                os.chown(path, NOBODY, NOBODY)
+        child = os.fork()
+        if child == 0:  # root may do anything in any directory
+            with contextlib.suppress(Exception):
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+                os.makedirs(os.path.join(self.workspace, "own/deep"))
+                for folder in ("own/deep", "own", "pk/deep", "pk", "."):
+                    os.chmod(os.path.join(self.workspace, folder), 0o500)
+                self.update(dict(files, **{"pk/new.py": "1"}))
+                os._exit(0)
+            os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(content(self.workspace), dict(files, **{"pk/new.py": "1"}))
+        for folder in ("", "pk", "pk/deep"):
+            self.assertEqual(os.stat(os.path.join(self.workspace, folder)).st_mode & 0o777, 0o755, folder)
 
     def test_byte_code_elsewhere(self):
         prefix = os.path.join(self.root, "prefix")

@@ -126,6 +126,8 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 		case err != nil && ctx.Err() != nil:
 			found.close()
 			return candidate{}, ctx.Err()
+		case errors.Is(err, warm.ErrNoHost):
+			why = host.ID + " has just ended, or has not started yet"
 		case err != nil:
 			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
 		case conn.Slow && len(r.planned.WarmRecord().Argv) == 0:

@@ -127,6 +127,7 @@ def sweep(root, seals, directories, below=""):
     Return the paths of these files.
     """
     stay, modules, cache = set(), set(), None
+    restore_mode(f"{root}/{below}")
     with os.scandir(f"{root}/{below}") as entries:
         for entry in list(entries):
             path = below + entry.name
@@ -143,6 +144,7 @@ def sweep(root, seals, directories, below=""):
             else:
                 remove(entry.path)
     if cache is not None:
+        restore_mode(cache)
         remove_if(cache, lambda name: module_of(name) not in modules)
     return stay
 
@@ -177,8 +179,30 @@ def remove_if(folder, unwanted):
 
 def remove(directory):
     """Remove a directory and what is in it."""
-    empty_directory(directory)
+    try:
+        empty_directory(directory)
+    except PermissionError:
+        unlock(directory)
+        empty_directory(directory)
     os.rmdir(directory)
+
+
+def restore_mode(directory):
+    """Give a directory the mode of a new one: a call may have changed it."""
+    mask = os.umask(0o22)
+    os.umask(mask)
+    mode = stat.S_IMODE(os.stat(directory).st_mode)
+    if mode & 0o777 != 0o777 & ~mask:
+        os.chmod(directory, mode & ~0o777 | 0o777 & ~mask)
+
+
+def unlock(directory):
+    """Let this process empty a directory, and those in it, whatever their modes are."""
+    os.chmod(directory, 0o700)
+    with os.scandir(directory) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                unlock(entry.path)
 
 
 def recall(memory):
