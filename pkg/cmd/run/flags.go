@@ -175,7 +175,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 
 func (f *flags) addWarm(fs *pflag.FlagSet) {
 	w := &f.request.KeepWarm
-	fs.StringVar(&f.keepWarm, "keep-warm", "", "Keep the pod for `DURATION[,LEVEL]` after the call, such as 10m, and reuse it for similar calls. LEVEL is preloaded (the default: packages of the last call are already imported), process (calls share a process, and what kinetic.keep holds there), or clean. Calls end after 24h unless --max-runtime is given. Default: KINETIC_KEEP_WARM, else the profile's.")
+	fs.StringVar(&f.keepWarm, "keep-warm", "", "Keep the pod for `DURATION[,LEVEL]` after the call, such as 10m, and reuse it for similar calls. LEVEL is preloaded (the default: packages of the last call are already imported), process (calls share a process, and what kinetic.keep holds there), or clean. Calls end after 24h unless --max-runtime is given. Default: KINETIC_KEEP_WARM, else the profile's; 0 overrides it.")
 	fs.BoolVar(&w.Only, "warm-only", false, "Fail if no warm host can be reused, instead of starting one.")
 	fs.BoolVar(&w.Fresh, "fresh", false, "Start a new warm host instead of reusing one.")
 	fs.BoolVar(&w.Wait, "warm-wait", false, "Wait for a busy warm host instead of starting another.")

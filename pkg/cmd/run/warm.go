@@ -33,6 +33,9 @@ const envKeepWarm = "KINETIC_KEEP_WARM" //nolint:gosec // a name, not a credenti
 const editTime = 12 * time.Hour
 
 func chooseKeepWarm(w *api.KeepWarm, text string, getenv func(string) string) error {
+	if text == "0" || text == "0s" { // none, whatever the default is
+		return nil
+	}
 	if text != "" {
 		return cli.ReadKeepWarm(w, "--keep-warm", text)
 	}

@@ -115,7 +115,9 @@ def duration(name: str, value: Any) -> None:
 
 
 def keep_warm(name: str, value: Any) -> None:
-    """A duration, and maybe a comma and the level of a warm host, which the binary checks."""
+    """A duration, and maybe a comma and the level of a warm host, which the binary checks; or 0, which overrides a default."""
+    if value == "0" or value == 0 and not isinstance(value, bool):
+        return
     duration(name, value.partition(",")[0] if isinstance(value, str) else value)
 
 

@@ -128,7 +128,7 @@ PARAMETERS = (
     Parameter("max_runtime", "--max-runtime", span, checks.duration, "how long the function may run: seconds, or text such as `1h30m`"),
     Parameter("hang_timeout", "--hang-timeout", span, checks.duration, "after how long without output the stacks of the call's threads are printed: seconds, or text such as `10m`"),
     Parameter("processes_per_host", "--processes-per-host", one, checks.processes, "how often the call is started on each host, as torchrun does: a number, or `auto`"),
-    Parameter("keep_warm", "--keep-warm", span, checks.keep_warm, "for how long the pod stays after the call and takes further ones: seconds, or text such as `10m`, `10m,clean`, or `10m,process`"),
+    Parameter("keep_warm", "--keep-warm", span, checks.keep_warm, "for how long the pod stays after the call and takes further ones: seconds, or text such as `10m`, `10m,clean`, or `10m,process`; 0 for not at all"),
     Parameter("cache", "--no-cache", unless, checks.switch, "`False`: neither use nor keep a compilation cache (JAX, `torch.compile`, Triton)"),
     Parameter("cache_size", "--cache-size", one, checks.text, "how much of that is kept for the next jobs, such as `500Mi`; by default `2Gi`"),
     Parameter("max_cost", "--max-cost", one, checks.dollars, "the cost in US dollars, at list prices, at which the job ends; all attempts count"),
