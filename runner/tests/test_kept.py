@@ -188,6 +188,14 @@ def f():
         ring.close()
         return state["keeps"], state["similar"]
 
+    def test_edits_within_a_second_are_what_runs(self):
+        for where in ("", "prefix"):
+            with self.subTest(where or "beside the files"):
+                self.setUp()
+                _, port = self.warm("preloaded", **({"PYTHONPYCACHEPREFIX": os.path.join(self.root, where)} if where else {}))
+                found = [self.values(port, "import m\ndef f(): return m.V", files={"m.py": f"V = {n}\n"})[0] for n in range(8)]
+                self.assertEqual(found, [[n] for n in range(8)])
+
     def test_what_cannot_be_kept(self):
         _, port = self.host(level="process")
         for made, name in (("Model", "Model"), ("lambda: f", "f"), ("lambda: (n for n in ())", "f.<locals>.<lambda>.<locals>.<genexpr>")):

@@ -38,14 +38,6 @@ class KeptOnHosts(Hosts):
             connection.close()
         self.assertEqual((code, told), (0, ""))
 
-    def test_edits_within_a_second_are_what_runs(self):
-        for where in ("", "prefix"):
-            with self.subTest(where or "beside the files"):
-                self.setUp()
-                _, port = self.warm("preloaded", **({"PYTHONPYCACHEPREFIX": os.path.join(self.root, where)} if where else {}))
-                found = [self.values(port, "import m\ndef f(): return m.V", files={"m.py": f"V = {n}\n"})[0] for n in range(8)]
-                self.assertEqual(found, [[n] for n in range(8)])
-
 
 if __name__ == "__main__":
     unittest.main()
