@@ -36,6 +36,18 @@ def missing() -> str:
     return f"{binary} is missing: make build"
 
 
+# Presses Ctrl-C when the binary that a handle waits for has started.
+INTERRUPT = """
+from kinetic.client import process
+following = process.Running.__next__
+def interrupted(running):
+    process.Running.__next__ = following
+    os.kill(os.getpid(), signal.SIGINT)
+    return following(running)
+process.Running.__next__ = interrupted
+"""
+
+
 class Project:
     """A project directory, and a home of its own for the programs that run in it."""
 

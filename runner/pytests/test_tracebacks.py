@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import RUNNER, Project
+from conftest import INTERRUPT, RUNNER, Project
 
 PROGRAM = """
 import kinetic, os, signal, threading, time
@@ -27,15 +27,6 @@ def interrupt():
     os.mkfifo(BEGUN)
     threading.Thread(target=lambda: (open(BEGUN).read(), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
 
-def interrupt_next():
-    from kinetic.client import process
-    following = process.Running.__next__
-    def interrupted(running):
-        process.Running.__next__ = following
-        os.kill(os.getpid(), signal.SIGINT)
-        return following(running)
-    process.Running.__next__ = interrupted
-
 """
 CALLS = {
     "a parameter that does not exist": ("kinetic.run(gpus=1)", "TypeError: 'gpus' is not a parameter of kinetic.run", 1),
@@ -47,7 +38,7 @@ CALLS = {
     "an input that fails": ("fails.map([1])", "kinetic.errors.BatchError: 1 of 1 inputs of ", 1),
     "a handle of nothing": ("kinetic.attach('cpu-none-1')", "kinetic.errors.JobNotFound: ", 1),
     "Ctrl-C in a map": ("interrupt(); waits.map([1])", "kinetic.errors.Interrupted: ", 1),
-    "Ctrl-C in result": ("job = waits.run_async(1); interrupt_next(); job.result()", "kinetic.errors.Interrupted: ", 1),
+    "Ctrl-C in result": (f"job = waits.run_async(1)\n{INTERRUPT}job.result()", "kinetic.errors.Interrupted: ", 1),
 }
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import Project
+from conftest import INTERRUPT, Project
 
 SLOW = """
 import os, sys, kinetic
@@ -136,14 +136,7 @@ def interrupted(name, words):
     return child
 process.start = interrupted
 """,
-    "when it has started": """
-following = process.Running.__next__
-def interrupted(running):
-    process.Running.__next__ = following
-    os.kill(os.getpid(), signal.SIGINT)
-    return following(running)
-process.Running.__next__ = interrupted
-""",
+    "when it has started": INTERRUPT,
 }
 
 

@@ -97,25 +97,25 @@ class Replaced(Hosting):
         self.assertLessEqual({"1-1.log", "2-1.log"}, set(os.listdir(logs)))
         self.assertIsNone(process.poll())  # it takes further calls
 
-    def test_a_later_call_runs_again(self):
+    def lose_later(self):
+        """The first call of a pod that was lost while the call later ran."""
         first, later = self.given("first", "def f(): return 1"), self.given("later", TWICE)
         process, port = self.pod(first)
         self.assertEqual(self.follow(port, "first")[1], 0)
         ring = Ring(self, port)
         ring.send(frames.CALL, dict(later, argv=[*later["argv"], "--work", os.path.join(self.root, "pod-1")]))
         self.lose(process, port, "later")
+        return first
+
+    def test_a_later_call_runs_again(self):
+        first = self.lose_later()
         shutil.rmtree(os.path.join(self.root, "pod-1"))
         _, port = self.pod(first)
         self.assertEqual(self.follow(port, "later"), ("begun\n", 0))
         self.assertEqual((self.result("later")["value"], self.result("first")["attempt"]), ("2", 1))
 
     def test_a_later_call_runs_again_although_the_first_one_was_removed(self):
-        first, later = self.given("first", "def f(): return 1"), self.given("later", TWICE)
-        process, port = self.pod(first)
-        self.assertEqual(self.follow(port, "first")[1], 0)
-        ring = Ring(self, port)
-        ring.send(frames.CALL, dict(later, argv=[*later["argv"], "--work", os.path.join(self.root, "pod-1")]))
-        self.lose(process, port, "later")
+        first = self.lose_later()
         shutil.rmtree(os.path.join(self.store, "first"))  # as jobs cleanup does
         os.unlink(os.path.join(self.store, "warm", "host", "first"))
         process, port = self.pod(first)

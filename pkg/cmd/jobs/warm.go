@@ -167,7 +167,7 @@ func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHos
 	return chosen, nil
 }
 
-// patience is how long a host may take to tell which call it runs before it is ended. The store tells it, too, but more slowly.
+// patience is how long a host has to tell which call it runs before it is ended. Then the store is asked, which takes longer.
 const patience = 3 * time.Second
 
 func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
@@ -196,7 +196,7 @@ func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *ku
 			fmt.Fprintln(c.streams.Out, host.ID)
 		}
 		for _, call := range calls[i] {
-			fmt.Fprintf(c.streams.ErrOut, "job %s was running on %s: it ends too\n", call, host.ID)
+			fmt.Fprintf(c.streams.ErrOut, "job %s was cancelled: it was running on %s\n", call, host.ID)
 		}
 	}
 	if output == "json" {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// keyAge is for how long nobody has used the key of a host when this machine forgets it. The Secret of a host that lives longer has it.
+// keyAge is how long this machine keeps the key of a host after its last use. The host's Secret has it, too.
 const keyAge = 7 * 24 * time.Hour
 
 // Keys are the keys of the warm hosts that this machine has started, in files that only this account can read. Elsewhere, the

@@ -142,8 +142,8 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	return p, p.seal()
 }
 
-// learned reports whether there is enough that the cache does not know. To write it after each edit
-// would take longer in a large project than to hash the edited files again.
+// learned reports whether the cache lacks so much that it is worth writing: more than one file in a
+// hundred, or 32 bytes for each file. Writing a large cache takes longer than hashing less than that again.
 func (p *Plan) learned(known known, sources []source) bool {
 	var files int
 	var bytes int64

@@ -99,7 +99,7 @@ def is_of_package(thread, workspace):
 
 
 def leads_to(workspace, thing):
-    """Report whether a thing has a function or object of the workspace's modules, or has too much to say."""
+    """Report whether a thing leads to a function or an object of the workspace's modules, or to more things than can be looked at."""
     seen, left = {}, [thing]
     while left:
         value = left.pop()
