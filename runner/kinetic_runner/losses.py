@@ -62,7 +62,7 @@ def written_since(place, entry):
     try:
         if entry.is_file(follow_symlinks=False) and written_by_programs(entry.name):
             about = entry.stat(follow_symlinks=False)
-            if about.st_mtime >= place.since:
+            if about.st_mtime_ns >= place.since:
                 return os.path.relpath(entry.path, place.workspace), about.st_size
     except OSError:
         pass  # it has just gone

@@ -11,6 +11,19 @@ from . import environment
 from .process import PROGRAM, PYTHON, Child, Command, interpreter
 
 TOLD_PICKLE = 64 << 10  # bytes of a pickled exception that other hosts send to host 0
+CLOCK_REALTIME_COARSE = 5  # of Linux: it ticks every 1 to 10 ms
+
+
+def file_clock():
+    """Return the nanoseconds of the clock that dates files. It is a tick behind time.time()."""
+    return time.clock_gettime_ns(CLOCK_REALTIME_COARSE)
+
+
+def next_tick():
+    """Return once what was written before is dated earlier than what is written from now on."""
+    now = file_clock()
+    while file_clock() == now:
+        time.sleep(0.0005)
 
 
 class Place:
@@ -18,7 +31,7 @@ class Place:
 
     def __init__(self, workspace, scratch, environ, python=PYTHON):
         self.workspace, self.scratch, self.environ, self.python = workspace, scratch, environ, python
-        self.since = time.time()  # what is older was packaged
+        self.since = file_clock()  # nanoseconds; what is older was packaged
 
     def note_stop(self):
         """Tell all processes of the call that it is to end: kinetic.is_preempted looks for this file."""

@@ -11,6 +11,7 @@ from unittest import mock
 
 from fixture import JOB, command, function, script
 from kinetic_runner import losses
+from kinetic_runner.place import Place, next_tick
 from test_pod import PodCase
 
 # Attempt 1 goes on when the test opens the fifo, and how it ends is read from there.
@@ -252,6 +253,15 @@ class Outputs(PodCase):
         ran = self.run_call(function(), {"train.py": code, "conf.json": "{}"})
         self.assertEqual((ran.code, ran.result["warnings"]), (0, []), ran.err)
         self.assertEqual(ran.out, "kinetic: not kept: b (5 B), c (5 B), d (5 B) and 1 more: write files to KINETIC_OUTPUT_DIR to keep them\n")
+
+    def test_files_written_at_once_are_named(self):
+        for _ in range(50):
+            with tempfile.TemporaryDirectory() as workspace:
+                with open(os.path.join(workspace, "packaged"), "w"):
+                    next_tick()
+                place = Place(workspace, workspace, {})
+                with open(os.path.join(workspace, "written"), "w"):
+                    self.assertTrue(losses.not_kept(place).startswith("not kept: written (0 B): "), losses.not_kept(place))
 
     def test_directory_without_files_is_nothing_lost(self):
         ran = self.call("import os\nos.makedirs('gs://other')\ndef f(): return 1")
