@@ -136,6 +136,8 @@ func TestLearned(t *testing.T) {
 		"a large edit":      {200, []file{edited(6401)}, nil, true},
 		"a small pack":      {200, []file{edited(100)}, []source{{packed: true, members: []int{0}}}, false},
 		"a large pack":      {200, []file{cached, edited(100)}, []source{{packed: true, members: []int{0, 1}}}, true},
+		"a pack of many":    {200, []file{cached, {settled: true, known: true}}, []source{{packed: true, members: slices.Repeat([]int{1}, 26)}}, true},
+		"a pack of few":     {200, []file{cached, {settled: true, known: true}}, []source{{packed: true, members: slices.Repeat([]int{1}, 25)}}, false},
 		"a file by itself":  {200, []file{cached}, []source{{members: []int{0}}}, false},
 		"still written to":  {200, []file{{stamp: stamp{Size: 1 << 20}}}, nil, false},
 		"a large in 30,000": {30_000, []file{edited(1 << 19)}, []source{{packed: true, members: []int{0}}}, true},

@@ -142,10 +142,10 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	return p, p.seal()
 }
 
-// learned reports whether the cache lacks so much that it is worth writing: more than one file in a
-// hundred, or 32 bytes for each file. Writing a large cache takes longer than hashing less than that again.
+// learned reports whether the cache lacks so much that it is worth writing: more than one file in a hundred,
+// packs of one in eight, or 32 bytes for each file. Writing a large cache takes longer than hashing less than that again.
 func (p *Plan) learned(known known, sources []source) bool {
-	var files int
+	var files, members int
 	var bytes int64
 	for _, f := range p.files {
 		if f.settled && !f.known {
@@ -155,12 +155,13 @@ func (p *Plan) learned(known known, sources []source) bool {
 	}
 	for _, s := range sources {
 		if s.packed && !s.known {
+			members += len(s.members)
 			for _, i := range s.members {
 				bytes += p.files[i].stamp.Size
 			}
 		}
 	}
-	return 100*files > len(known.Files) || bytes > 32*int64(len(known.Files))
+	return 100*files > len(known.Files) || 8*members > len(known.Files) || bytes > 32*int64(len(known.Files))
 }
 
 // hash fills in the digests of files and packs. After an error, it returns what it has.
