@@ -247,10 +247,11 @@ class Attempt:
         """Make the workspace hold the package."""
         if not self.options.warm:
             fetch_bundle(self.store, index, self.workspace)
-            return next_tick()
-        from .bundle.update import update_bundle
+        else:
+            from .bundle.update import update_bundle
 
-        update_bundle(self.store, index, self.workspace, self.options.swept)
+            update_bundle(self.store, index, self.workspace, self.options.swept)
+        next_tick()
 
     def provide(self, fetch_package):
         """Fetch the package and install the environment, if any. Return the objects that the environment needs."""
