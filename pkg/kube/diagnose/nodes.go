@@ -128,7 +128,7 @@ func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 		if name == corev1.ResourceMemory {
 			has = human.Bytes(most.Value()) + " of memory"
 		}
-		return fmt.Sprintf("the largest node has %s now: unless the cluster adds larger ones by itself, ask for less", has)
+		return fmt.Sprintf("the largest node has %s now: ask for less, unless the cluster adds larger ones by itself", has)
 	}
 	return ""
 }

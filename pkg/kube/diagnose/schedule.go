@@ -75,12 +75,15 @@ func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 	if r.Sentence == "" {
 		r.Sentence = "no suitable node"
 	}
-	if r.Sentence += prefixed("; ", grows.Sentence); grows.Sentence == "" { // else new nodes count
-		others := s.explainNodes(p)
-		r.Sentence, r.Next = r.Sentence+prefixed("; ", others.Sentence), cmp.Or(others.Next, r.Next)
+	r.Sentence += prefixed("; ", grows.Sentence)
+	more := s.explainNodes(p)
+	switch {
+	case more.Sentence == "": // a node fits, once it has room
+		more = s.explainWarmHosts(p, says)
+	case grows.Sentence != "": // new nodes count
+		more = Diagnosis{}
 	}
-	holders := s.explainWarmHosts(p, says)
-	r.Sentence, r.Next = r.Sentence+prefixed("; ", holders.Sentence), cmp.Or(holders.Next, r.Next)
+	r.Sentence, r.Next = r.Sentence+prefixed("; ", more.Sentence), cmp.Or(more.Next, r.Next)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,5 +46,13 @@ func TestExplainWarmHosts(t *testing.T) {
 	waits := unscheduled("1", "1Gi", tpus, v6e)
 	if got, want := (Observation{WarmPods: many[3:]}).explainUnscheduled(waits), "no node has room: 2 of 2 with too little google.com/tpu free; such chips are held by warm hosts: a"; got.Sentence != want || got.Next != "kubectl kinetic jobs warm" {
 		t.Errorf("got %+v, want %q", got, want)
+	}
+	cpus := "0/1 nodes are available: 1 Insufficient cpu."
+	seen := Observation{WarmPods: append(many, holder("cpu-warm-1", "n", nil)), Nodes: []corev1.Node{node("16Gi", nil)}}
+	if got, large := seen.explainUnscheduled(unscheduled("500", "1Gi", cpus, nil)).Sentence, "ask for less, unless"; !strings.Contains(got, large) || strings.Contains(got, "warm") {
+		t.Errorf("more than a node has: %q, want %q and no warm hosts", got, large)
+	}
+	if got := seen.explainUnscheduled(unscheduled("2", "1Gi", cpus, nil)).Sentence; !strings.Contains(got, "held by warm hosts: cpu-warm-1") {
+		t.Errorf("as much as a node has: %q, want the warm host", got)
 	}
 }
