@@ -52,9 +52,10 @@ func (o *cleanupOptions) openOne(ctx context.Context, registry job.Registry, e a
 	return jobState{j, status, e.Created}, nil
 }
 
-// checkSubmitted returns a newError if a job that was listed without a workload has one now, or may get one.
+// checkSubmitted returns a newError if a job that was listed without a workload has one now, or may get one. A call whose warm host is
+// gone has failed, and has none.
 func checkSubmitted(ctx context.Context, j *job.Job, now api.Status) error {
-	if now.State != api.NotFound {
+	if now.State != api.NotFound && (j.Handle.Host == "" || !now.State.Ended()) {
 		return newError(fmt.Sprintf("job %s is %s now", j.ID(), now.State))
 	}
 	handle, err := records.Find(ctx, j.Store, store.Handle(j.ID()))

@@ -47,7 +47,7 @@ func HostOf(h api.Handle) api.Handle {
 	return api.Handle{JobID: h.Host, Backend: h.Backend, Namespace: h.Namespace, K8sName: h.K8sName, Store: h.Store, Hosts: h.Hosts}
 }
 
-// Status implements job.Backend. A call that was collected is NOT_FOUND, like a job without a workload.
+// Status implements job.Backend.
 func (b Backend) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
 	if h.Host == "" {
 		return b.Backend.Status(ctx, h)
@@ -80,6 +80,7 @@ func (b Backend) reported(ctx context.Context, h api.Handle) *api.Pickle {
 	return pickle
 }
 
+// ended returns the status of a call that has an end. If it was cancelled or collected, that is NOT_FOUND: other jobs have no workload then.
 func (b Backend) ended(ctx context.Context, h api.Handle) (api.WorkloadStatus, bool, error) {
 	s, err := b.OpenStore(h.Store)
 	if err != nil {
@@ -92,7 +93,7 @@ func (b Backend) ended(ctx context.Context, h api.Handle) (api.WorkloadStatus, b
 	if err != nil {
 		return api.WorkloadStatus{}, false, err
 	}
-	if _, err := records.Find(ctx, s, store.Collected(h.JobID)); err == nil {
+	if _, err := records.Find(ctx, s, store.Collected(h.JobID)); err == nil || end.Reason == api.Cancelled {
 		return api.WorkloadStatus{Status: api.Status{State: api.NotFound}}, true, nil
 	}
 	return api.WorkloadStatus{Status: end.Status()}, true, nil
@@ -140,15 +141,17 @@ func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.Workload
 		})
 		over <- err
 	}()
+	var last api.WorkloadStatus
 	if b.Rung.has(h.JobID) {
-		seen(running(h))
+		last = running(h)
+		seen(last)
 	}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		s, ended, err := b.ended(ctx, h)
 		if err != nil {
-			return s, err
+			return last, err
 		}
 		if ended {
 			seen(s)
@@ -156,18 +159,19 @@ func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.Workload
 		}
 		select {
 		case <-ctx.Done():
-			return api.WorkloadStatus{}, ctx.Err()
+			return last, ctx.Err()
 		case host := <-changes:
 			s, err := b.ofCall(ctx, h, host)
 			if err != nil {
-				return s, err
+				return last, err
 			}
 			if seen(s); s.State.Ended() {
 				return s, nil
 			}
+			last = s
 		case err := <-over:
 			if err != nil {
-				return api.WorkloadStatus{}, err
+				return last, err
 			}
 			over = nil
 		case <-tick.C:

@@ -52,25 +52,27 @@ func put(t *testing.T, s store.Store, name string, document any) {
 // A call stands as the store says once it has ended, and as its host until then.
 func TestStatus(t *testing.T) {
 	ended := api.End{Version: api.EndVersion, State: api.Succeeded, Reason: api.Completed, By: "runner"}
+	cancelled := api.End{Version: api.EndVersion, State: api.Failed, Reason: api.Cancelled, By: "cancel"}
 	for name, tt := range map[string]struct {
 		host      api.State
-		end       bool
+		end       *api.End
 		collected bool
 		want      api.State
 		reason    api.Reason
 	}{
 		"the host waits":           {host: api.Pending, want: api.Pending},
 		"it runs":                  {host: api.Running, want: api.Running},
-		"it has ended":             {host: api.Running, end: true, want: api.Succeeded, reason: api.Completed},
-		"its host has ended later": {host: api.NotFound, end: true, want: api.Succeeded, reason: api.Completed},
-		"it was collected":         {host: api.Running, end: true, collected: true, want: api.NotFound},
+		"it has ended":             {host: api.Running, end: &ended, want: api.Succeeded, reason: api.Completed},
+		"its host has ended later": {host: api.NotFound, end: &ended, want: api.Succeeded, reason: api.Completed},
+		"it was collected":         {host: api.Running, end: &ended, collected: true, want: api.NotFound},
+		"it was cancelled":         {host: api.Running, end: &cancelled, want: api.NotFound},
 		"its host is gone":         {host: api.NotFound, want: api.Failed, reason: api.Disrupted},
 		"its host has failed":      {host: api.Failed, want: api.Failed, reason: api.Disrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, s, h := backend(t, jobtest.Backend{State: tt.host})
-			if tt.end {
-				if err := records.CreateEnd(t.Context(), s, h.JobID, ended); err != nil {
+			if tt.end != nil {
+				if err := records.CreateEnd(t.Context(), s, h.JobID, *tt.end); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -288,12 +290,12 @@ func TestWatchThatStops(t *testing.T) {
 	defer cancel()
 	b.OpenStore = func(string) (store.Store, error) { return s, ctx.Err() } // as a bucket, which notices that nobody waits
 	var seen []api.State
-	_, err := b.Watch(ctx, h, func(now api.WorkloadStatus) {
+	got, err := b.Watch(ctx, h, func(now api.WorkloadStatus) {
 		seen = append(seen, now.State)
 		cancel()
 	})
-	if !errors.Is(err, context.Canceled) || !slices.Equal(seen, []api.State{api.Pending}) {
-		t.Errorf("got %q, %v", seen, err)
+	if !errors.Is(err, context.Canceled) || got.State != api.Pending || !slices.Equal(seen, []api.State{api.Pending}) {
+		t.Errorf("got %s after %q, %v", got.State, seen, err)
 	}
 }
 
