@@ -167,12 +167,12 @@ func TestPlaceOfCalls(t *testing.T) {
 		"more CPUs":        {func(r *api.Request) { r.CPU = "3" }, "what the pod requests differs (1 2Gi there)"},
 		"a disk":           {func(r *api.Request) { r.Disk = "3Gi" }, "the disk differs (none there)"},
 		"a class of disks": {func(r *api.Request) { r.Disk, r.DiskClass = "3Gi", "fast" }, "the disk differs (none there)"},
-		"a longer runtime": {func(r *api.Request) { r.MaxRuntime = 48 * time.Hour }, "--max-runtime differs (24h0m0s there)"},
+		"a longer runtime": {func(r *api.Request) { r.MaxRuntime = 48 * time.Hour }, "--max-runtime differs (24h there)"},
 		"a priority class": {func(r *api.Request) { r.PriorityClass = "high" }, "the priority class differs (none there)"},
 		"a label":          {func(r *api.Request) { r.Labels = map[string]string{"a": "b"} }, "a label differs (none there)"},
 		"an annotation":    {func(r *api.Request) { r.Annotations = map[string]string{"a": "b"} }, "an annotation differs (none there)"},
 		"two hosts":        {func(r *api.Request) { r.Hosts = 2 }, "the number of hosts differs (1 there)"},
-		"a secret":         {func(r *api.Request) { r.Secrets = map[string]string{"S": "1"} }, "the manifest differs"},
+		"a secret":         {func(r *api.Request) { r.Secrets = map[string]string{"S": "1"} }, "the set of secrets differs (none there)"},
 		"an overlay":       {overlay("overlay"), "the manifest differs"},
 	} {
 		got := place(tt.change)

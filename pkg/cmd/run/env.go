@@ -117,7 +117,7 @@ func (r *envReader) set(s string) error {
 		return fmt.Errorf("--env %s: the value holds a NUL byte", name)
 	}
 	if submit.LooksSecret(name) && !r.noManifest {
-		r.out.Notes = append(r.out.Notes, fmt.Sprintf("the value of %s, which looks like a secret, will be visible in the manifest; use --secret-env %s", name, name))
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s looks like a secret, and -e does not protect its value: use --secret-env %s", name, name))
 	}
 	r.out.Env = append(r.out.Env, api.EnvVar{Name: name, Value: value})
 	return nil

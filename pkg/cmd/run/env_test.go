@@ -38,7 +38,7 @@ func TestReadEnvironment(t *testing.T) {
 		"a literal that looks secret is said": {
 			flags: envFlags{Set: []string{"API_KEY=abc"}},
 			want: variables{Env: []api.EnvVar{{Name: "API_KEY", Value: "abc"}},
-				Notes: []string{"the value of API_KEY, which looks like a secret, will be visible in the manifest; use --secret-env API_KEY"}},
+				Notes: []string{"API_KEY looks like a secret, and -e does not protect its value: use --secret-env API_KEY"}},
 		},
 		"a pattern takes what matches, secrets apart": {
 			flags: envFlags{Capture: []string{"AWS_*"}},

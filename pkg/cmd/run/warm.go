@@ -252,11 +252,12 @@ func (r *warmRun) say(c candidate) {
 	default:
 		text += ", idle " + duration.HumanDuration(seconds(c.state.Idle))
 	}
-	switch keeps := c.conn.Keeps(c.state, r.planned.WarmCall()); {
-	case keeps != "":
-		text += "; " + keeps + " kept"
-	case c.state.Keeps != "":
-		text += "; " + c.state.Keeps + " not kept: the variables of -e, the packages or the kind of the call differ"
+	switch why := c.conn.WhyNotKept(c.state, r.planned.WarmCall()); {
+	case c.state.Keeps == "":
+	case why == "":
+		text += "; " + c.state.Keeps + " kept"
+	default:
+		text += "; " + c.state.Keeps + " not kept: " + why
 	}
 	r.ui.Phase("warm", text)
 }

@@ -105,8 +105,8 @@ func (c *Conn) State(ctx context.Context) (s State, err error) {
 	return s, c.ask(kindStat, struct{}{}, &s)
 }
 
-// Keeps returns what a host in a state has for a call: the "imports" of calls before, a "process" that has run them, or "" for nothing.
-func (c *Conn) Keeps(s State, call api.WarmCall) string {
+// WhyNotKept says why a call can't use what a host in a state keeps, "" if it can.
+func (c *Conn) WhyNotKept(s State, call api.WarmCall) string {
 	var words []string
 	for name, value := range call.Environ {
 		words = append(words, name+"="+value)
@@ -117,10 +117,13 @@ func (c *Conn) Keeps(s State, call api.WarmCall) string {
 		packages = call.Argv[i+1]
 	}
 	similar := hex.EncodeToString(sign(c.secret, []byte(wordsLabel), []byte(strings.Join(append(words, packages), "\x00"))))
-	if similar != s.Similar || !slices.Contains(call.Argv, "--function") {
-		return ""
+	switch {
+	case !slices.Contains(call.Argv, "--function"):
+		return "a script or a command runs in a new process"
+	case similar != s.Similar:
+		return "the variables of -e or the packages differ"
 	}
-	return s.Keeps
+	return ""
 }
 
 // Reserve is State for a client that is about to give the host a call: for a minute, the host does not end while this connection lasts.

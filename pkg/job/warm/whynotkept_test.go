@@ -9,7 +9,7 @@ import (
 )
 
 // What a host has is for calls with the same variables and packages: both sides hash them alike.
-func TestKeeps(t *testing.T) {
+func TestWhyNotKept(t *testing.T) {
 	_, address := start(t, `
 import sys; sys.path.insert(0, sys.argv[1])
 from kinetic_runner.warm.holder import Holder
@@ -32,20 +32,21 @@ holder.serve()
 	if err != nil {
 		t.Fatal(err)
 	}
+	const other = "the variables of -e or the packages differ"
 	environ := map[string]string{"A": "2", "B": "<ü>", "A-": "\U0001f600\uffee"}
 	for name, tt := range map[string]struct {
 		environ map[string]string
 		argv    []string
-		want    string
+		why     string
 	}{
-		"a similar call":  {environ, []string{"--environment", "abc", "--function"}, "imports"},
-		"other variables": {map[string]string{"A": "2"}, []string{"--environment", "abc", "--function"}, ""},
-		"other packages":  {environ, []string{"--environment", "abd", "--function"}, ""},
-		"no packages":     {environ, []string{"--function"}, ""},
-		"a script":        {environ, []string{"--environment", "abc"}, ""},
+		"a similar call":  {environ, []string{"--environment", "abc", "--function"}, ""},
+		"other variables": {map[string]string{"A": "2"}, []string{"--environment", "abc", "--function"}, other},
+		"other packages":  {environ, []string{"--environment", "abd", "--function"}, other},
+		"no packages":     {environ, []string{"--function"}, other},
+		"a script":        {environ, []string{"--environment", "abc"}, "a script or a command runs in a new process"},
 	} {
-		if got := conn.Keeps(state, api.WarmCall{Argv: tt.argv, Environ: tt.environ}); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		if why := conn.WhyNotKept(state, api.WarmCall{Argv: tt.argv, Environ: tt.environ}); why != tt.why {
+			t.Errorf("%s: %q, want %q", name, why, tt.why)
 		}
 	}
 }
