@@ -170,6 +170,27 @@ class Values(Hosting):
                 with self.subTest(level, name=name, after=names[:place][-1:]):
                     self.assertEqual(self.warm_one(port, f"job-{place}", name), alone[name])
 
+    def test_streams_of_its_own(self):
+        code = """
+            import io, sys
+            streams = [(type(s).__name__, type(s.buffer).__name__, s.name, s.encoding, s.errors, s.line_buffering, s.write_through) for s in (sys.stdout, sys.stderr)]
+            print("of Python")
+            sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8")
+            print("ünï", flush=True)
+            def f():
+                print("of the call")
+                sys.stdout.close(), sys.__stderr__.close()
+                return streams
+        """
+        alone = self.run_call(function(), {"train.py": code}, "--final", "--work", os.path.join(self.root, "alone")).result["value"]
+        for level in LEVELS:
+            self.setUp()
+            _, port = self.warm(level)
+            for number in range(3):
+                with self.subTest(level, call=number):
+                    _, code_of_exit = self.run_there(port, f"job-{number}", function(), {"train.py": code})
+                    self.assertEqual((code_of_exit, self.result(f"job-{number}")["value"]), (0, alone))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,11 +7,13 @@ has begun, and {"status": N}, as os.waitpid has it, when it has ended.
 """
 
 import array
+import io
 import json
 import marshal
 import os
 import socket
 import struct
+import sys
 
 from ..process import close_all, move_up, reap
 
@@ -20,6 +22,7 @@ LISTENER = 3  # the descriptor of the socket, for the process that is kept
 SIZE = struct.Struct("!I")
 FILES = 4  # standard input, output and error, and the reports
 PIECE = 1 << 16
+STREAMS = [(stream, stream.fileno(), stream.name, stream.encoding, stream.errors) for stream in (sys.__stdout__, sys.__stderr__) if stream]
 
 
 def socket_file(work):
@@ -73,8 +76,17 @@ def adopt(order, files):
     for number, fd in enumerate(moved):
         os.dup2(fd, number)
     close_all(*moved, *(fd for fd in files if fd >= len(files)))
+    renew_streams()
     os.environ.clear()
     os.environ.update(order["environ"])
+
+
+def renew_streams():
+    """Make standard output and error as they are in a new Python: a stream remembers whether its file had positions, and a call may have closed it."""
+    for stream, number, name, encoding, errors in STREAMS:
+        raw = io.FileIO(number, "w", closefd=False)
+        raw.name = name
+        stream.__init__(raw, encoding, errors, newline="\n", write_through=True)
 
 
 def has_left(connection):
