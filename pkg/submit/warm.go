@@ -130,7 +130,7 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 		{"the image", p.Started().Image},
 		{"what the pod requests", joined(s.CPU, s.Memory)},
 		{"the disk", joined(s.Disk, s.DiskClass)},
-		{"--max-runtime", strings.Replace(s.MaxRuntime.String(), "h0m0s", "h", 1)},
+		{"--max-runtime", shortDuration(s.MaxRuntime)},
 		{"the priority class", s.PriorityClass},
 		{"a label", pairs(s.Labels)},
 		{"an annotation", pairs(s.Annotations)},
@@ -142,6 +142,18 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 	text, err := json.Marshal(place.Parts)
 	place.Key = sha256Hex(append(text, owner...))[:warmKeyDigits]
 	return place, err
+}
+
+// shortDuration writes a duration without its last zeros: 24h, not 24h0m0s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if d%time.Minute == 0 {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if d%time.Hour == 0 {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // joined joins the words that are not empty.

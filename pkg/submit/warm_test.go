@@ -168,6 +168,7 @@ func TestPlaceOfCalls(t *testing.T) {
 		"a disk":           {func(r *api.Request) { r.Disk = "3Gi" }, "the disk differs (none there)"},
 		"a class of disks": {func(r *api.Request) { r.Disk, r.DiskClass = "3Gi", "fast" }, "the disk differs (none there)"},
 		"a longer runtime": {func(r *api.Request) { r.MaxRuntime = 48 * time.Hour }, "--max-runtime differs (24h there)"},
+		"a time like 1h30m": {func(r *api.Request) { r.MaxRuntime = 90 * time.Minute }, "--max-runtime differs (24h there)"},
 		"a priority class": {func(r *api.Request) { r.PriorityClass = "high" }, "the priority class differs (none there)"},
 		"a label":          {func(r *api.Request) { r.Labels = map[string]string{"a": "b"} }, "a label differs (none there)"},
 		"an annotation":    {func(r *api.Request) { r.Annotations = map[string]string{"a": "b"} }, "an annotation differs (none there)"},

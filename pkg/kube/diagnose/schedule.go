@@ -76,14 +76,13 @@ func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 		r.Sentence = "no suitable node"
 	}
 	r.Sentence += prefixed("; ", grows.Sentence)
-	more := s.explainNodes(p)
-	switch {
-	case more.Sentence == "": // a node fits, once it has room
-		more = s.explainWarmHosts(p, says)
-	case grows.Sentence != "": // new nodes count
-		more = Diagnosis{}
+	nodes := s.explainNodes(p)
+	if nodes.Sentence == "" { // a node fits, once it has room
+		return r.with(s.explainWarmHosts(p, says))
 	}
-	r.Sentence, r.Next = r.Sentence+prefixed("; ", more.Sentence), cmp.Or(more.Next, r.Next)
+	if grows.Sentence == "" { // else the new nodes matter
+		return r.with(nodes)
+	}
 	return r
 }
 

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 )
@@ -37,6 +38,12 @@ func cut(text string, limit int) string {
 // foreign makes a text from elsewhere fit into a sentence.
 func foreign(text string) string {
 	return cut(strings.TrimRight(oneLine(text), ". "), foreignLimit)
+}
+
+// with returns a diagnosis whose sentence goes on with another one, and whose command is the other's, if it has one.
+func (d Diagnosis) with(more Diagnosis) Diagnosis {
+	d.Sentence, d.Next = d.Sentence+prefixed("; ", more.Sentence), cmp.Or(more.Next, d.Next)
+	return d
 }
 
 // prefixed returns the text with a prefix, or "" if the text is empty.
