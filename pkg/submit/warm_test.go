@@ -162,19 +162,19 @@ func TestPlaceOfCalls(t *testing.T) {
 		change func(*api.Request)
 		why    string
 	}{
-		"another image":    {func(r *api.Request) { r.Image = "j" }, "the image differs (i there)"},
-		"another level":    {func(r *api.Request) { r.KeepWarm.Level = api.WarmProcess }, "the level differs (preloaded there)"},
-		"more CPUs":        {func(r *api.Request) { r.CPU = "3" }, "what the pod requests differs (1 2Gi there)"},
-		"a disk":           {func(r *api.Request) { r.Disk = "3Gi" }, "the disk differs (none there)"},
-		"a class of disks": {func(r *api.Request) { r.Disk, r.DiskClass = "3Gi", "fast" }, "the disk differs (none there)"},
-		"a longer runtime": {func(r *api.Request) { r.MaxRuntime = 48 * time.Hour }, "--max-runtime differs (24h there)"},
+		"another image":     {func(r *api.Request) { r.Image = "j" }, "the image differs (i there)"},
+		"another level":     {func(r *api.Request) { r.KeepWarm.Level = api.WarmProcess }, "the level differs (preloaded there)"},
+		"more CPUs":         {func(r *api.Request) { r.CPU = "3" }, "what the pod requests differs (1 2Gi there)"},
+		"a disk":            {func(r *api.Request) { r.Disk = "3Gi" }, "the disk differs (none there)"},
+		"a class of disks":  {func(r *api.Request) { r.Disk, r.DiskClass = "3Gi", "fast" }, "the disk differs (none there)"},
+		"a longer runtime":  {func(r *api.Request) { r.MaxRuntime = 48 * time.Hour }, "--max-runtime differs (24h there)"},
 		"a time like 1h30m": {func(r *api.Request) { r.MaxRuntime = 90 * time.Minute }, "--max-runtime differs (24h there)"},
-		"a priority class": {func(r *api.Request) { r.PriorityClass = "high" }, "the priority class differs (none there)"},
-		"a label":          {func(r *api.Request) { r.Labels = map[string]string{"a": "b"} }, "a label differs (none there)"},
-		"an annotation":    {func(r *api.Request) { r.Annotations = map[string]string{"a": "b"} }, "an annotation differs (none there)"},
-		"two hosts":        {func(r *api.Request) { r.Hosts = 2 }, "the number of hosts differs (1 there)"},
-		"a secret":         {func(r *api.Request) { r.Secrets = map[string]string{"S": "1"} }, "the set of secrets differs (none there)"},
-		"an overlay":       {overlay("overlay"), "the manifest differs"},
+		"a priority class":  {func(r *api.Request) { r.PriorityClass = "high" }, "the priority class differs (none there)"},
+		"a label":           {func(r *api.Request) { r.Labels = map[string]string{"a": "b"} }, "a label differs (none there)"},
+		"an annotation":     {func(r *api.Request) { r.Annotations = map[string]string{"a": "b"} }, "an annotation differs (none there)"},
+		"two hosts":         {func(r *api.Request) { r.Hosts = 2 }, "the number of hosts differs (1 there)"},
+		"a secret":          {func(r *api.Request) { r.Secrets = map[string]string{"S": "1"} }, "the set of secrets differs (none there)"},
+		"an overlay":        {overlay("overlay"), "the manifest differs"},
 	} {
 		got := place(tt.change)
 		if got.Key == bare {
