@@ -252,7 +252,11 @@ func (r *warmRun) say(c candidate) {
 	default:
 		text += ", idle " + duration.HumanDuration(seconds(c.state.Idle))
 	}
-	switch why := c.conn.WhyNotKept(c.state, r.planned.WarmCall()); {
+	switch why, level := c.conn.WhyNotKept(c.state, r.planned.WarmCall()), r.planned.Spec.KeepWarm.Level; {
+	case level == api.WarmClean:
+		text += "; a new Python"
+	case c.state.Keeps == "" && level == api.WarmProcess:
+		text += "; a new process"
 	case c.state.Keeps == "":
 	case why == "":
 		text += "; " + c.state.Keeps + " kept"
