@@ -18,7 +18,7 @@ from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
-from .place import make_place, next_tick, note_place, start_call
+from .place import make_place, note_place, start_call
 from .publish import end_of_result, read_end
 from .records import Records
 from .spool import LogParts, Spool
@@ -246,12 +246,10 @@ class Attempt:
     def fill_workspace(self, index):
         """Make the workspace hold the package."""
         if not self.options.warm:
-            fetch_bundle(self.store, index, self.workspace)
-        else:
-            from .bundle.update import update_bundle
+            return fetch_bundle(self.store, index, self.workspace)
+        from .bundle.update import update_bundle
 
-            update_bundle(self.store, index, self.workspace, self.options.swept)
-        next_tick()
+        update_bundle(self.store, index, self.workspace, self.options.swept)
 
     def provide(self, fetch_package):
         """Fetch the package and install the environment, if any. Return the objects that the environment needs."""

@@ -11,7 +11,7 @@ from unittest import mock
 
 from fixture import JOB, command, function, script
 from kinetic_runner import losses
-from kinetic_runner.place import Place, next_tick
+from kinetic_runner.place import Place
 from test_pod import PodCase
 
 # Attempt 1 goes on when the test opens the fifo, and how it ends is read from there.
@@ -257,8 +257,10 @@ class Outputs(PodCase):
     def test_files_written_at_once_are_named(self):
         for _ in range(50):
             with tempfile.TemporaryDirectory() as workspace:
-                with open(os.path.join(workspace, "packaged"), "w"):
-                    next_tick()
+                for name in "packaged", "looked at":
+                    with open(os.path.join(workspace, name), "w") as file:
+                        os.fstat(file.fileno())
+                        file.write("now")  # with a fine time
                 place = Place(workspace, workspace, {})
                 with open(os.path.join(workspace, "written"), "w"):
                     self.assertTrue(losses.not_kept(place).startswith("not kept: written (0 B): "), losses.not_kept(place))
