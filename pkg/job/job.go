@@ -168,11 +168,15 @@ func (j *Job) end(ctx context.Context) (api.End, error) {
 }
 
 // Began reports whether anything of the job has run: its workload is no longer pending,
-// or the store has an attempt or an end.
+// or the store has an attempt or an end. A call whose warm host is there counts: nothing
+// prevents a second host for it, and both would run it.
 func (j *Job) Began(ctx context.Context) (bool, error) {
 	status, err := j.state(ctx)
 	if err != nil || status.State != api.NotFound && status.State != api.Pending {
 		return true, err
+	}
+	if status.State == api.Pending && j.Handle.Host != "" {
+		return true, nil
 	}
 	for _, err := range j.Store.List(ctx, store.Attempts(j.ID()), "") {
 		return true, err

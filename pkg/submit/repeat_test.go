@@ -11,6 +11,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
@@ -138,6 +140,24 @@ func TestARepeatIsToldOfItsJob(t *testing.T) {
 				t.Errorf("got %v, want it told that it is the same: %v", err, tt.same)
 			}
 		})
+	}
+}
+
+// A call for a new warm host that is submitted again gets another host only if the first one does not exist.
+func TestARepeatStartsNoSecondWarmHost(t *testing.T) {
+	for state, want := range map[api.State]int{api.Pending: 1, api.Running: 1, api.NotFound: 2} {
+		p, hosts := registry(t, workload{}), 0
+		p.Backend = warm.Backend{Backend: jobtest.Backend{State: state}, OpenStore: func(string) (store.Store, error) { return p.Store, nil }}
+		var err error
+		for _, host := range []string{"cpu-warm-1", "cpu-warm-2"} {
+			call := planned(t, "{}")
+			call.Spec.Host, call.request.JobID = host, call.Spec.ID
+			_, err = Apply(t.Context(), call, p, Hooks{Start: func(context.Context, api.Spec, map[string]string) error { hosts++; return nil }}, nil)
+		}
+		var exists *ExistsError
+		if hosts != want || errors.As(err, &exists) != (want == 1) {
+			t.Errorf("%s: %d hosts, %v", state, hosts, err)
+		}
 	}
 }
 

@@ -12,8 +12,9 @@ import unittest
 
 from fixture import RUNNER, TIMEOUT, function
 from hosting import SECRET, UID, Hosting, Ring
+from kinetic_runner.store import open_store
 from kinetic_runner.warm import frames
-from kinetic_runner.warm.ends import LABEL
+from kinetic_runner.warm.ends import LABEL, unended
 
 POD = """
 import json, sys; sys.path.insert(0, %r)
@@ -150,6 +151,16 @@ class Replaced(Hosting):
         process, port = self.pod(first)
         self.assertEqual(process.wait(TIMEOUT), 0)
         self.assertEqual([self.ended(job) for job in ("evil", "moved", "list", "none", "later")], [None] * 5)  # later has not begun
+
+    def test_a_call_that_has_another_host(self):
+        """Its first submit was interrupted, and has left a record here."""
+        self.given("moved", TWICE)
+        self.put("moved/attempts/1.json", b"{}")
+        store = open_store(self.store_url, "", "", "")
+        self.assertEqual([order["id"] for order in unended(store, "host", SECRET)], ["moved"])
+        for host, found in (("host", 1), ("other", 0)):
+            self.put("moved/handle.json", json.dumps({"host": host}).encode())
+            self.assertEqual(len(unended(store, "host", SECRET)), found, host)
 
     def test_a_call_that_waits_is_refused_by_a_pod_that_ends(self):
         first, later = self.given("first", TWICE), self.given("later", "def f(): return 5")

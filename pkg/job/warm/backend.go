@@ -62,7 +62,7 @@ func (b Backend) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, 
 	if err != nil {
 		return host, err
 	}
-	return b.ofCall(ctx, h, host)
+	return b.now(ctx, h, host)
 }
 
 // reported returns the pickle that the host knows of a call that has ended, nil if the host is gone. With it, the store need not be trusted.
@@ -99,6 +99,33 @@ func (b Backend) ended(ctx context.Context, h api.Handle) (api.WorkloadStatus, b
 	return api.WorkloadStatus{Status: end.Status()}, true, nil
 }
 
+// now is ofCall for who looks once: a call of which there is no attempt is waiting. Who watches need not look for one all the time.
+func (b Backend) now(ctx context.Context, h api.Handle, host api.WorkloadStatus) (api.WorkloadStatus, error) {
+	if host.State == api.Running && !b.Rung.has(h.JobID) {
+		if begun, err := b.begun(ctx, h); !begun || err != nil {
+			message := fmt.Sprintf("it waits for its turn on warm host %s, or was never given to it", h.Host)
+			return api.WorkloadStatus{Status: api.Status{State: api.Pending, Message: message}}, err
+		}
+	}
+	return b.ofCall(ctx, h, host)
+}
+
+// begun reports whether the store has an attempt of a call.
+func (b Backend) begun(ctx context.Context, h api.Handle) (bool, error) {
+	s, err := b.OpenStore(h.Store)
+	if err != nil {
+		return false, err
+	}
+	return hasAttempt(ctx, s, h.JobID)
+}
+
+func hasAttempt(ctx context.Context, s store.Store, id string) (bool, error) {
+	for _, err := range s.List(ctx, store.Attempts(id), "") {
+		return err == nil, err
+	}
+	return false, nil
+}
+
 // ofCall returns the status of a call that has no end, from that of its host.
 func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStatus) (api.WorkloadStatus, error) {
 	switch host.State {
@@ -112,6 +139,11 @@ func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStat
 	}
 	if s, ended, err := b.ended(ctx, h); ended || err != nil { // meanwhile
 		return s, err
+	}
+	if host.State == api.NotFound { // as any job that has no workload, and has not begun
+		if begun, err := b.begun(ctx, h); !begun || err != nil {
+			return host, err
+		}
 	}
 	message := fmt.Sprintf("its warm host %s ended before the call did", h.Host)
 	if host.Message != "" {

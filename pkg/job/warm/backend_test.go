@@ -22,7 +22,7 @@ import (
 
 const hostID = "cpu-warm-20260101-000000-abcdef0"
 
-// backend returns a backend whose only host can't be dialled, and a call of it.
+// backend returns a backend whose only host can't be dialled, and a call that has begun there.
 func backend(t *testing.T, cluster jobtest.Backend) (warm.Backend, store.Store, api.Handle) {
 	t.Helper()
 	s, err := store.OpenFile("file://" + t.TempDir())
@@ -35,6 +35,7 @@ func backend(t *testing.T, cluster jobtest.Backend) (warm.Backend, store.Store, 
 	h := api.Handle{Version: 1, JobID: "cpu-train-1", Host: hostID, Store: s.URL(), FuncName: "train", CreatedAt: time.Unix(1e9, 0).UTC()}
 	put(t, s, store.WarmCall(hostID, h.JobID), struct{}{})
 	put(t, s, store.Handle(h.JobID), h)
+	put(t, s, store.Attempts(h.JobID)+"1.json", struct{}{})
 	return b, s, h
 }
 
@@ -57,11 +58,14 @@ func TestStatus(t *testing.T) {
 		host      api.State
 		end       *api.End
 		collected bool
+		waits     bool // it has not begun
 		want      api.State
 		reason    api.Reason
 	}{
 		"the host waits":           {host: api.Pending, want: api.Pending},
 		"it runs":                  {host: api.Running, want: api.Running},
+		"it was not given to it":   {host: api.Running, waits: true, want: api.Pending},
+		"its host was never made":  {host: api.NotFound, waits: true, want: api.NotFound},
 		"it has ended":             {host: api.Running, end: &ended, want: api.Succeeded, reason: api.Completed},
 		"its host has ended later": {host: api.NotFound, end: &ended, want: api.Succeeded, reason: api.Completed},
 		"it was collected":         {host: api.Running, end: &ended, collected: true, want: api.NotFound},
@@ -71,6 +75,11 @@ func TestStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, s, h := backend(t, jobtest.Backend{State: tt.host})
+			if tt.waits {
+				if err := s.Delete(t.Context(), store.Attempts(h.JobID)+"1.json"); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if tt.end != nil {
 				if err := records.CreateEnd(t.Context(), s, h.JobID, *tt.end); err != nil {
 					t.Fatal(err)
@@ -94,6 +103,10 @@ func TestList(t *testing.T) {
 	b, s, h := backend(t, jobtest.Backend{State: api.Running, Jobs: []api.JobSummary{{ID: "cpu-other-1"}, host}})
 	b.Backend = withStore{b.Backend.(jobtest.Backend), s.URL()}
 	put(t, s, store.WarmCall(hostID, "cpu-gone-1"), struct{}{})
+	moved := h
+	moved.JobID, moved.Host = "cpu-moved-1", "cpu-warm-20260101-000000-abcdef1" // where it was submitted again
+	put(t, s, store.WarmCall(hostID, moved.JobID), struct{}{})
+	put(t, s, store.Handle(moved.JobID), moved)
 	ids := func() (ids []string) {
 		jobs, err := b.List(t.Context(), api.ListStates)
 		if err != nil {
@@ -154,6 +167,7 @@ func TestWatchList(t *testing.T) {
 		{"cpu-other-1 , cpu-train-1 RUNNING", func() {
 			put(t, s, store.WarmCall(hostID, second.JobID), struct{}{})
 			put(t, s, store.Handle(second.JobID), second)
+			put(t, s, store.Attempts(second.JobID)+"1.json", struct{}{})
 		}},
 		{"cpu-train-2 RUNNING", func() {
 			if err := records.CreateEnd(t.Context(), s, h.JobID, api.End{Version: api.EndVersion, State: api.Succeeded, Reason: api.Completed}); err != nil {

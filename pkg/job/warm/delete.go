@@ -127,9 +127,8 @@ func unended(ctx context.Context, s store.Store, host string) ([]string, error) 
 			errs[i] = err
 			return
 		}
-		for _, err := range s.List(ctx, store.Attempts(id), "") { // one that has not begun is started elsewhere by its client
-			running[i], errs[i] = err == nil, err
-			return
+		if running[i], errs[i] = hasAttempt(ctx, s, id); running[i] { // one that has not begun is started elsewhere by its client
+			running[i], errs[i] = isAt(ctx, s, id, host)
 		}
 	})
 	var begun []string
@@ -139,6 +138,20 @@ func unended(ctx context.Context, s store.Store, host string) ([]string, error) 
 		}
 	}
 	return begun, errors.Join(errs...)
+}
+
+// isAt reports whether a call that has a record at a host runs there, as far as is known. A submit that was interrupted leaves such a
+// record; the one that is repeated may use another host.
+func isAt(ctx context.Context, s store.Store, id, host string) (bool, error) {
+	data, err := records.ReadBytes(ctx, s, store.Handle(id))
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	h, err := api.ParseHandle(data)
+	return err != nil || h.Host == host, nil //nolint:nilerr // who can't read it knows nothing else
 }
 
 func (b Backend) forget(ctx context.Context, h api.Handle) error {

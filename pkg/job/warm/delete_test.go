@@ -43,7 +43,12 @@ func TestEndHost(t *testing.T) {
 				return nil
 			}})
 			put(t, s, store.WarmCall(hostID, "cpu-waits-1"), struct{}{}) // it has not begun
-			put(t, s, store.Attempts(h.JobID)+"1.json", struct{}{})
+
+			// One that was submitted again has another host.
+			moved := api.Handle{Version: 1, JobID: "cpu-moved-1", Host: "cpu-warm-20260101-000000-abcdef1"}
+			put(t, s, store.WarmCall(hostID, moved.JobID), struct{}{})
+			put(t, s, store.Handle(moved.JobID), moved)
+			put(t, s, store.Attempts(moved.JobID)+"1.json", struct{}{})
 			for id, end := range map[string]api.End{
 				"cpu-ended-1": {State: api.Succeeded, Reason: api.Completed}, "cpu-told-1": {State: api.Failed, Reason: api.Terminated},
 			} {

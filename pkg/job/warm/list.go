@@ -192,8 +192,8 @@ func (b Backend) callsOf(ctx context.Context, host api.JobSummary, known map[str
 	return calls, nil
 }
 
-// describe returns what a list shows of a call of a host. The state is NotFound for one that was cleaned up, and for one that
-// was collected, of which the store tells.
+// describe returns what a list shows of a call of a host. The state is NotFound for one that was cleaned up or has another host,
+// and for one that was collected, of which the store tells.
 func (b Backend) describe(ctx context.Context, s store.Store, host api.JobSummary, id string) (api.JobSummary, error) {
 	data, err := records.ReadBytes(ctx, s, store.Handle(id))
 	if errors.Is(err, store.ErrNotFound) {
@@ -203,12 +203,12 @@ func (b Backend) describe(ctx context.Context, s store.Store, host api.JobSummar
 		return api.JobSummary{}, err
 	}
 	h, err := api.ParseHandle(data)
-	if err != nil {
+	if err != nil || h.Host != host.ID { // it was submitted again, and has another host
 		return gone(id, host.Namespace), nil
 	}
 	now, ended, err := b.ended(ctx, h)
 	if err == nil && !ended {
-		now, err = b.ofCall(ctx, h, api.WorkloadStatus{Status: host.Status})
+		now, err = b.now(ctx, h, api.WorkloadStatus{Status: host.Status})
 	}
 	if err != nil {
 		return api.JobSummary{}, err

@@ -10,7 +10,7 @@ import time
 
 from ..contract import OBJECTS
 from ..documents import VERSION
-from ..errors import RunnerError, Unreachable, explain
+from ..errors import NotFound, RunnerError, Unreachable, explain
 from ..options import parse_options
 from ..outcome import DISRUPTED, EXIT_KILLED, EXIT_RUNNER, KILLED, RUNNER_FAILURE, TERMINATED, signal_name
 from ..publish import end_metadata, end_of_result
@@ -85,9 +85,18 @@ def unended(store, host, secret):
             continue
         with store.open(folder + job) as file:
             order = order_of(whole(file), host, secret)
-        if order is not None and order.get("id") == job:
+        if order is not None and order.get("id") == job and not is_elsewhere(store, job, host):
             found.append(order)
     return found
+
+
+def is_elsewhere(store, job, host):
+    """Report whether another host has a call: it was submitted again, since its first submit was interrupted."""
+    try:
+        with store.open(record_name(job, "handle")) as file:
+            return json.loads(whole(file)).get("host", host) != host
+    except (AttributeError, NotFound, ValueError):
+        return False
 
 
 def order_of(record, host, secret):
