@@ -221,6 +221,10 @@ def empty_directory(path):
     if os.path.islink(path):
         os.unlink(path)
     os.makedirs(path, exist_ok=True)
+    unlocked(_empty, path)
+
+
+def _empty(path):
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -229,3 +233,29 @@ def empty_directory(path):
                 shutil.rmtree(entry.path)
             else:
                 os.unlink(entry.path)
+
+
+def remove(directory):
+    """Remove a directory and what is in it."""
+    empty_directory(directory)
+    os.rmdir(directory)
+
+
+def unlocked(empty, directory):
+    """Call empty(directory). A call may have left directories there to which nobody may write, except for root."""
+    try:
+        empty(directory)
+    except PermissionError:
+        unlock(directory)
+        empty(directory)
+
+
+def unlock(directory):
+    """Let this process empty a directory, and those in it, whatever their modes are."""
+    mode = stat.S_IMODE(os.stat(directory).st_mode)
+    if mode & 0o700 != 0o700:  # else it may be of somebody else, who lets others write
+        os.chmod(directory, mode | 0o700)
+    with os.scandir(directory) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                unlock(entry.path)

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from ..errors import RunnerError
 from .tree import Index, parents_of
-from .unpack import Tree, empty_directory, is_cut
+from .unpack import Tree, empty_directory, is_cut, remove
 
 CACHE = "__pycache__"
 DIGEST_BYTES = 16
@@ -177,16 +177,6 @@ def remove_if(folder, unwanted):
                 os.unlink(entry.path)
 
 
-def remove(directory):
-    """Remove a directory and what is in it."""
-    try:
-        empty_directory(directory)
-    except PermissionError:
-        unlock(directory)
-        empty_directory(directory)
-    os.rmdir(directory)
-
-
 def restore_mode(directory):
     """Give a directory the mode of a new one: a call may have changed it."""
     mask = os.umask(0o22)
@@ -194,15 +184,6 @@ def restore_mode(directory):
     mode = stat.S_IMODE(os.stat(directory).st_mode)
     if mode & 0o777 != 0o777 & ~mask:
         os.chmod(directory, mode & ~0o777 | 0o777 & ~mask)
-
-
-def unlock(directory):
-    """Let this process empty a directory, and those in it, whatever their modes are."""
-    os.chmod(directory, 0o700)
-    with os.scandir(directory) as entries:
-        for entry in list(entries):
-            if entry.is_dir(follow_symlinks=False):
-                unlock(entry.path)
 
 
 def recall(memory):

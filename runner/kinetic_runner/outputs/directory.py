@@ -8,6 +8,7 @@ import math
 import os
 import time
 
+from ..bundle.unpack import unlocked
 from ..contract import OBJECTS
 from ..errors import RunnerError
 from ..store import directory_of
@@ -201,10 +202,14 @@ class Outputs:
 def clear_directory(path):
     """Make path an empty directory. What is mounted below it stays, empty."""
     os.makedirs(path, exist_ok=True)
+    unlocked(_clear, path)
+
+
+def _clear(path):
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                clear_directory(entry.path)
+                _clear(entry.path)
                 try:
                     os.rmdir(entry.path)
                 except OSError as exc:

@@ -11,7 +11,7 @@ import sys
 import time
 from contextlib import suppress
 
-from ..bundle.update import remove
+from ..bundle.unpack import remove
 from ..log import VALUE_FILE
 from ..process import PROGRAM, close_all
 from ..text import tell, timestamp

@@ -7,7 +7,7 @@ import signal
 import time
 from contextlib import suppress
 
-from ..bundle.unpack import empty_directory
+from ..bundle.unpack import remove
 from ..process import reap
 
 END_SECONDS, POLL_SECONDS = 5.0, 0.005
@@ -27,8 +27,7 @@ class Leftovers:
                 path = os.path.join(place, name)
                 with suppress(OSError):
                     if os.path.isdir(path) and not os.path.islink(path):
-                        empty_directory(path)
-                        os.rmdir(path)
+                        remove(path)
                     else:
                         os.unlink(path)
 
