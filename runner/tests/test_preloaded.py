@@ -137,6 +137,16 @@ def f():
                 for number, (seen, told) in enumerate(values, 1):
                     self.assertEqual((seen, told), (first[:4] + [f"call-{number}", None], "left 12\n"))
 
+    def test_modules_of_packages_are_imported_ahead(self):
+        """Also in a directory without __init__.py, in the order in which they were imported, and without those that are gone."""
+        by = "import os\nBY = os.getpid()\n"
+        site = self.site({"light/__init__.py": "", "light/heavy.py": by, "light/gone.py": "", "gone/__init__.py": "", "gone/too.py": "", "parts/deep/__init__.py": by})
+        _, port = self.host(PYTHONPATH=site)
+        source = f"import os, shutil, light.heavy, parts.deep\ndef f(): return [module.BY == os.getpid() for module in (light.heavy, parts.deep)]"
+        first = f"import light.gone, gone.too, os, shutil\nos.unlink({site!r} + '/light/gone.py')\nshutil.rmtree({site!r} + '/gone')\n" + source
+        values, printed = self.values(port, first, source, source)
+        self.assertEqual((values, printed), ([[True, True], [False, False], [False, False]], [""] * 3))
+
     def test_packages_look_for_files_where_the_last_call_ran(self):
         package = "import os\nFOUND, WHERE, BY = os.path.exists('packagerc'), os.path.basename(os.getcwd()), os.getpid()\n"
         _, port = self.host(PYTHONPATH=self.site({"package.py": package}))
@@ -178,19 +188,20 @@ def f():
         """Imports these packages as the process that is kept does. Returns which of them it has left out."""
         site, path = self.site(files), os.path.join(self.root, "packages.json")
         with open(path, "w") as file:
-            json.dump({"packages": [name.partition(".")[0] for name in files], "directory": directory}, file)
+            json.dump({"packages": [os.path.splitext(name)[0].replace("/", ".") for name in files], "directory": directory}, file)
         code = LOAD % (RUNNER, site, os.path.join(self.root, "dev"), path)
         while subprocess.run([sys.executable, "-c", code], timeout=TIMEOUT).returncode:
             Imports(path).leave_out()
         with open(path) as file:
-            return json.load(file)["left_out"]
+            return json.load(file).get("left_out", {})
 
     def test_packages_that_a_fork_would_break_are_left_out(self):
         thread = "import os, threading\nstop = threading.Event()\nthread = threading.Thread(target=stop.wait, daemon=True)\nthread.start()\n"
         ends = thread + "os.register_at_fork(before=lambda: (stop.set(), thread.join()))\n"
         opens = f"file = open({os.path.join(self.root, 'dev0')!r}, 'w')\n"
-        files = {"plain.py": "", "thread.py": thread, "ends.py": ends, "opens.py": opens, "closes.py": opens + "file.close()\n"}
-        self.assertEqual(self.load(files), {"thread": "starts threads, which a fork would lose", "opens": "opens an accelerator"})
+        files = {"plain.py": "", "part/thread.py": thread, "thread.py": thread, "ends.py": ends, "opens.py": opens, "closes.py": opens + "file.close()\n"}
+        told = "starts threads, which a fork would lose"
+        self.assertEqual(self.load(files), {"part.thread": told, "thread": told, "opens": "opens an accelerator"})
 
     def test_a_directory_that_a_new_bundle_removes_is_no_fault_of_a_package(self):
         deep = os.path.join(self.root, "deep")

@@ -11,21 +11,24 @@ from contextlib import suppress
 
 DEVICES = ("/dev/nvidia", "/dev/accel", "/dev/vfio")
 TASKS = "/proc/self/task"
-NOTHING = {"packages": [], "left_out": {}, "trying": None, "why": "", "directory": ""}
+NOTHING = {"packages": [], "left_out": {}, "directory": ""}
 SECONDS = 120  # for all packages
 THREAD_SECONDS = 1.0  # for a thread that has ended for a fork to be gone: the system may list it a little longer
 
 
 class Imports:
-    """The file that names the packages, which of them are left out, and why, which one is being imported, and the directory of the last call."""
+    """The file that names the packages with their modules, which of them are left out, and why, and the directory of the last call.
+
+    A second file names the one that is being imported: it changes often, and a call may write the first one meanwhile.
+    """
 
     def __init__(self, path):
-        self._path = path
+        self._path, self._trying = path, path + ".trying"
 
     def names(self):
-        """Return the packages to import ahead of a call."""
+        """Return the modules to import ahead of a call. What is left out is so with all that is below it."""
         noted = self._read()
-        return [name for name in noted["packages"] if name not in noted["left_out"]]
+        return [name for name in noted["packages"] if noted["left_out"].keys().isdisjoint(lineage(name))]
 
     @property
     def directory(self):
@@ -47,26 +50,22 @@ class Imports:
 
     def _load(self):
         for name in self.names():
-            self._write(dict(self._read(), trying=name, why=f"ends Python, or takes more than {SECONDS} seconds"))
-            try:
-                if importlib.util.find_spec(name) is None:  # it was installed for another call
-                    continue
-                importlib.import_module(name)
-                why = "opens an accelerator" if opened_device() else "" if forkable() else "starts threads, which a fork would lose"
-            except BaseException as exc:
-                why = f"fails with {type(exc).__name__}"
-            if why:
-                self._write(dict(self._read(), why=why) if is_somewhere() else dict(self._read(), trying=None))
+            if name in sys.modules:  # as most modules are, once their package has been imported
+                continue
+            write(self._trying, {"name": name, "why": f"ends Python, or takes more than {SECONDS} seconds"})
+            if why := why_not(name):
+                write(self._trying, {"name": name, "why": why} if is_somewhere() else {})
                 return False
-        self._write(dict(self._read(), trying=None))
+        write(self._trying, {})
         return True
 
     def leave_out(self):
-        """Leave out the package at which load() has ended, however it has; return whether there is one."""
-        noted = self._read()
-        if noted["trying"] is None:
+        """Leave out the module at which load() has ended, however it has; return whether there is one."""
+        noted, tried = self._read(), read(self._trying)
+        if not tried:
             return False
-        self._write(dict(noted, trying=None, left_out=dict(noted["left_out"], **{noted["trying"]: noted["why"]})))
+        write(self._path, dict(noted, left_out=dict(noted["left_out"], **{tried["name"]: tried["why"]})))
+        write(self._trying, {})
         return True
 
     def untold(self):
@@ -79,20 +78,42 @@ class Imports:
 
     def forget(self):
         """Forget all packages."""
-        self._write(dict(NOTHING))
+        write(self._path, NOTHING)
 
     def note(self, call, at_start):
-        """Note the packages that this process has imported for a call, except for what every Python imports when it starts."""
-        noted, workspace = self._read(), call["workspace"]
-        found = [name for name, module in list(sys.modules.items()) if name not in at_start and is_package(name, module, workspace)]
-        new = [name for name in found if name not in noted["packages"]]
-        self._write(dict(noted, packages=noted["packages"] + new, directory=call["cwd"]))
+        """Note the installed modules that this process has imported for a call, except for what every Python imports when it starts."""
+        noted = self._read()
+        known = at_start.union(noted["packages"])
+        new = [name for name, module in list(sys.modules.items()) if name not in known and is_package(name, module, call["workspace"])]
+        if new or noted["directory"] != call["cwd"]:
+            write(self._path, dict(noted, packages=noted["packages"] + new, directory=call["cwd"]))
 
     def _read(self):
         return dict(NOTHING, **read(self._path))
 
-    def _write(self, noted):
-        write(self._path, noted)
+
+def lineage(name):
+    """Return the name of a module, after those of the packages that it is in."""
+    parts = name.split(".")
+    return [".".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def why_not(name):
+    """Import a module, if it is installed. Return why it can't be imported ahead of calls, "" if it can."""
+    try:
+        if not is_there(name):
+            return ""
+        importlib.import_module(name)
+        return "opens an accelerator" if opened_device() else "" if forkable() else "starts threads, which a fork would lose"
+    except BaseException as exc:
+        return f"fails with {type(exc).__name__}"
+
+
+def is_there(name):
+    """Report whether a module is installed. It may be one that was installed for another call, and so may the package that it is in."""
+    with suppress(ModuleNotFoundError):
+        return importlib.util.find_spec(name) is not None
+    return False
 
 
 def read(path):
@@ -112,8 +133,8 @@ def write(path, content):
 
 
 def is_package(name, module, workspace):
-    """Report whether a module is a package, or a module of its own, that was installed."""
-    return "." not in name and is_installed(module) and not is_below(module, workspace)
+    """Report whether a module was installed, and can be imported by this name."""
+    return is_installed(module) and getattr(getattr(module, "__spec__", None), "name", "") == name and not is_below(module, workspace)
 
 
 def is_installed(module):
