@@ -51,7 +51,8 @@ bits, fixed = PCG64(), PCG64(9 << 120)
 LOAD = """
 import sys; sys.path[:0] = [%r, %r]
 from kinetic_runner.warm import imports
-imports.DEVICES = (%r,)
+import os
+imports.DEVICES, os.environ["TMPDIR"] = (%r,), %r
 sys.exit(not imports.Imports(%r).load())
 """
 
@@ -189,7 +190,9 @@ def f():
         site, path = self.site(files), os.path.join(self.root, "packages.json")
         with open(path, "w") as file:
             json.dump({"packages": [os.path.splitext(name)[0].replace("/", ".") for name in files], "directory": directory}, file)
-        code = LOAD % (RUNNER, site, os.path.join(self.root, "dev"), path)
+        temporary = os.path.join(self.root, "temporary")
+        os.makedirs(temporary, exist_ok=True)
+        code = LOAD % (RUNNER, site, os.path.join(self.root, "dev"), temporary, path)
         while subprocess.run([sys.executable, "-c", code], timeout=TIMEOUT).returncode:
             Imports(path).leave_out()
         with open(path) as file:
@@ -202,6 +205,30 @@ def f():
         files = {"plain.py": "", "part/thread.py": thread, "thread.py": thread, "ends.py": ends, "opens.py": opens, "closes.py": opens + "file.close()\n"}
         told = "starts threads, which a fork would lose"
         self.assertEqual(self.load(files), {"part.thread": told, "thread": told, "opens": "opens an accelerator"})
+
+    def test_packages_whose_traces_calls_would_share_are_left_out(self):
+        files = {
+            "data.py": "import os, tempfile\nplace = tempfile.mkdtemp()\nos.makedirs(place + '/deep')\n",
+            "named.py": "import os\nopen(os.path.join(os.environ['TMPDIR'], 'named'), 'w').close()\n",
+            "removed.py": "import tempfile\nwith tempfile.TemporaryDirectory() as place:\n  open(place + '/x', 'w').close()\n",
+            "helper.py": "import subprocess\nchild = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\n",
+            "asks.py": "import subprocess\nsubprocess.run(['true'])\n",
+            "reads.py": "file = open(__file__)\n",
+            "logs.py": f"file = open({os.path.join(self.root, 'log')!r}, 'a')\n",
+            "connects.py": "import socket\npair = socket.socketpair()\n",
+        }
+        told = {"data": "temporary files", "named": "temporary files", "helper": "a process", "reads": "an open file", "connects": "an open file"}
+        self.assertEqual(self.load(files), {name: f"leaves {what}, which calls can't share" for name, what in told.items()})
+
+    def test_packages_with_temporary_files_work_in_every_call(self):
+        """Here each call removes those of the package as it ends."""
+        package = "import atexit, os, shutil, tempfile\nplace = tempfile.mkdtemp()\natexit.register(shutil.rmtree, place)\nopen(place + '/data', 'w').write('x')\n"
+        temporary = os.path.join(self.root, "temporary")
+        os.mkdir(temporary)
+        _, port = self.host(PYTHONPATH=self.site({"package.py": package}), TMPDIR=temporary)
+        values, printed = self.values(port, *["import package\ndef f(): return open(package.place + '/data').read()"] * 4)
+        self.assertEqual(values, ["x"] * 4, printed)
+        self.assertIn("kinetic: package is not imported ahead of calls: its import leaves temporary files, which calls can't share\n", "".join(printed))
 
     def test_a_directory_that_a_new_bundle_removes_is_no_fault_of_a_package(self):
         deep = os.path.join(self.root, "deep")

@@ -9,6 +9,8 @@ import sys
 import time
 from contextlib import suppress
 
+from .traces import Traces
+
 DEVICES = ("/dev/nvidia", "/dev/accel", "/dev/vfio")
 TASKS = "/proc/self/task"
 NOTHING = {"packages": [], "left_out": {}, "directory": ""}
@@ -38,7 +40,7 @@ class Imports:
     def load(self):
         """Import the packages, in the directory of the last call: some look for files there. Return whether this process can be used.
 
-        It can't after a package that fails, opens a device, or starts threads that a fork would lose: leave_out() then leaves it out.
+        It can't after a package that fails, opens a device, starts threads that a fork would lose, or leaves what calls can't share: leave_out() then leaves it out.
         """
         before = os.getcwd()
         with suppress(OSError):
@@ -49,13 +51,15 @@ class Imports:
             os.chdir(before)
 
     def _load(self):
+        traces = Traces()
         for name in self.names():
             if name in sys.modules:  # as most modules are, once their package has been imported
                 continue
             write(self._trying, {"name": name, "why": f"ends Python, or takes more than {SECONDS} seconds"})
-            if why := why_not(name):
+            if why := why_not(name, traces):
                 write(self._trying, {"name": name, "why": why} if is_somewhere() else {})
                 return False
+        traces.settle()
         write(self._trying, {})
         return True
 
@@ -98,13 +102,18 @@ def lineage(name):
     return [".".join(parts[: count + 1]) for count in range(len(parts))]
 
 
-def why_not(name):
+def why_not(name, traces):
     """Import a module, if it is installed. Return why it can't be imported ahead of calls, "" if it can."""
     try:
         if not is_there(name):
             return ""
         importlib.import_module(name)
-        return "opens an accelerator" if opened_device() else "" if forkable() else "starts threads, which a fork would lose"
+        if opened_device():
+            return "opens an accelerator"
+        if not forkable():
+            return "starts threads, which a fork would lose"
+        left = traces.left()
+        return f"leaves {left}, which calls can't share" if left else ""
     except BaseException as exc:
         return f"fails with {type(exc).__name__}"
 
