@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
-from fixture import RUNNER, TIMEOUT, function
-from hosting import Hosting, Ring
+from fixture import RUNNER, TIMEOUT, function, script
+from hosting import CONTAINER, Hosting, Ring
 from kinetic_runner.warm import frames
 from kinetic_runner.warm.imports import Imports
 from kinetic_runner.warm.leftovers import processes
@@ -229,6 +230,22 @@ def f():
         values, printed = self.values(port, *["import package\ndef f(): return open(package.place + '/data').read()"] * 4)
         self.assertEqual(values, ["x"] * 4, printed)
         self.assertIn("kinetic: package is not imported ahead of calls: its import leaves temporary files, which calls can't share\n", "".join(printed))
+
+    @unittest.skipIf(subprocess.run([*CONTAINER, tempfile.gettempdir(), "true"], capture_output=True).returncode, "this machine allows no container")
+    def test_the_end_of_a_call_does_not_end_what_an_import_asks(self):
+        """A script does not wait for the process that is kept."""
+        self.PREFIX = (*CONTAINER, self.root)
+        asked, go = os.path.join(self.root, "asked"), os.path.join(self.root, "go")
+        asks = f"sh -c 'touch {asked}; until [ -e {go} ]; do sleep 0.01; done; echo yes; true'"
+        package = f"import os, subprocess, sys\nFOUND = 'train' in sys.modules or subprocess.run({asks!r}, shell=True, capture_output=True, text=True).stdout\n"
+        _, port = self.host(PYTHONPATH=self.site({"package.py": package}))
+        source = "import sys\nsys.modules.setdefault('train', sys)\nimport package\ndef f(): return package.FOUND"
+        self.assertEqual(self.values(port, source)[0], [True])
+        self.wait_for(lambda: os.path.exists(asked), "it is not imported ahead")
+        self.assertEqual(self.run_there(port, "script-1", script(), {"train.py": "print('script')"}), ("script\n", 0))
+        self.wait_for(lambda: self.state(port)["current"] is None, "the script does not end")
+        open(go, "w").close()
+        self.assertEqual(self.values(port, source), (["yes\n"], [""]))
 
     def test_a_directory_that_a_new_bundle_removes_is_no_fault_of_a_package(self):
         deep = os.path.join(self.root, "deep")

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -11,8 +10,8 @@ import time
 import unittest
 from collections import namedtuple
 
-from fixture import RUNNER, TIMEOUT, function, limit_time
-from hosting import Hosting, Ring
+from fixture import TIMEOUT, function, limit_time
+from hosting import CONTAINER, Hosting, Ring
 from kinetic_runner.warm import frames
 from kinetic_runner.warm.holder import KEPT_CALLS
 from kinetic_runner.warm.leftovers import processes
@@ -22,15 +21,6 @@ WARM_UP = 3  # calls until a host has all that it keeps
 GROWTH = 4 << 20  # bytes of memory, of which Python's allocator may take pieces at any time
 DISK_GROWTH = 4 << 10  # bytes for each call whose output can be read again
 VALUE = "import heavy, os, time\ndef f():\n  print('begun', flush=True)\n  time.sleep(%r)\n  return %d"
-
-
-# As the first process of a container, a host ends all that calls leave running, and removes what they leave in these places.
-ALONE = """
-mount -t tmpfs none /mnt && mkdir /mnt/0 /mnt/1 && mount --bind "$0" /mnt/0 && mount --bind "$1" /mnt/1 || exit
-for place in /tmp /var/tmp /dev/shm; do mount -t tmpfs none $place || exit; done
-mkdir -p "$0" "$1" && mount --bind /mnt/0 "$0" && mount --bind /mnt/1 "$1" && shift && exec "$@"
-"""
-CONTAINER = (shutil.which("unshare") or "false", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", ALONE, RUNNER)
 
 
 Held = namedtuple("Held", "memory descriptors threads processes files disk")

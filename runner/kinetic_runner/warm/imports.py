@@ -37,6 +37,11 @@ class Imports:
         """The directory in which the last call ran, "" before any call."""
         return self._read()["directory"]
 
+    @property
+    def loading(self):
+        """Whether load() imports packages."""
+        return bool(read(self._trying))
+
     def load(self):
         """Import the packages, in the directory of the last call: some look for files there. Return whether this process can be used.
 

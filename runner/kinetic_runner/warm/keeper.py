@@ -15,7 +15,7 @@ from ..place import packages_file
 from ..process import PROGRAM, close_all
 from .calls import MASKED
 from .handover import LISTENER, socket_file
-from .leftovers import END_SECONDS, POLL_SECONDS, processes
+from .leftovers import END_SECONDS, POLL_SECONDS, descends, processes
 from .imports import Imports
 from .similar import NONE, likeness, program_for, words_of
 
@@ -165,6 +165,10 @@ class KeptProcess:
         close_all(self._pipe)
         self._pid, self._pipe, self._made_for = 0, -1, None
 
-    def keeps(self, pid, parent):
-        """Report whether a process with this parent is kept."""
-        return bool(self._pid) and (pid == self._pid or self.lasting and parent == self._pid)
+    def keeps(self, pid, running):
+        """Report whether a process is kept, given the parents of all. While packages are imported, so are the programs that they ask."""
+        if not self._pid or pid == self._pid:
+            return bool(self._pid)
+        if self.lasting and running[pid] == self._pid:
+            return True
+        return descends(pid, running, self._pid) and Imports(packages_file(self._work)).loading

@@ -41,14 +41,14 @@ def names_in(place):
 
 
 def end_others(keeps):
-    """As PID 1 of a container, kill its descendants, except for a process for which keeps(pid, parent) is true.
+    """As PID 1 of a container, kill its descendants, except for processes for which keeps(pid, running) is true.
 
     A shell from outside, and what it runs, stays.
     """
     until = time.monotonic() + END_SECONDS
     while time.monotonic() < until:
         running = processes()
-        left = [pid for pid, parent in running.items() if descends(pid, running) and not keeps(pid, parent)]
+        left = [pid for pid in running if descends(pid, running) and not keeps(pid, running)]
         if not left:
             return
         for pid in left:
@@ -59,11 +59,13 @@ def end_others(keeps):
         time.sleep(POLL_SECONDS)
 
 
-def descends(pid, running):
-    """Report whether a process descends from PID 1, rather than from one outside of the container."""
+def descends(pid, running, ancestor=1):
+    """Report whether a process descends from another one. That is PID 1, unless it is one outside of the container."""
     while pid in running:
         pid = running[pid]
-    return pid == 1
+        if pid == ancestor:
+            return True
+    return False
 
 
 def processes():
