@@ -211,6 +211,17 @@ class Ends(Hosting):
         self.assertEqual(self.end(ring), 0)
         self.assertEqual(process.wait(TIMEOUT), 0)
 
+    def test_a_client_that_has_asked_before_the_limit_comes_too_late(self):
+        process, port = self.host(change="import threading; threading.Timer(0.2, lambda: setattr(holder, '_limit', 0.0)).start()")
+        ring, ends = Ring(self, port), 1000.0
+        while ends > 100:
+            ring.send(frames.STAT, {"reserve": True})
+            ends = ring.receive()[1]["ends"]
+        ring.send(frames.CALL, self.order("call", function(), {"train.py": "def f(): return 1"}))
+        self.assertEqual(ring.receive()[1], {"id": "call", "state": "refused", "why": "its --warm-limit is over"})
+        ring.close()
+        self.assertEqual(process.wait(TIMEOUT), 0)
+
 
 if __name__ == "__main__":
     unittest.main()

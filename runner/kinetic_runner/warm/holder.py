@@ -153,7 +153,7 @@ class Holder:
             self._finish()
         while self._current is None and self._waiting and not self._stopping and self._group.complete:
             client, order = self._waiting[0]
-            late = self._is_late(client) and not self._group.has(order)
+            late = client is not None and self._is_late() and not self._group.has(order)
             if not late and not self._group.give(order, self._keeper.has_run):
                 break
             self._waiting.pop(0)
@@ -231,7 +231,7 @@ class Holder:
             client.say(frames.STATE, {"id": job, "state": "refused", "why": self._why})
         elif busy and not self._is_waiting(job) and not order.get("wait"):
             client.say(frames.BUSY, self._busy())
-        elif busy and not self._is_waiting(job) and time.monotonic() >= self._began + self._limit:
+        elif not self._is_waiting(job) and self._is_late():
             client.say(frames.STATE, {"id": job, "state": "refused", "why": OVER})
         else:
             if busy:
@@ -240,9 +240,9 @@ class Holder:
             return True
         return False
 
-    def _is_late(self, client):
-        """Report whether a call of a client has waited for its turn for too long."""
-        return client is not None and time.monotonic() >= max(self._began + self._limit, client.asked_at + ASKED_SECONDS)
+    def _is_late(self):
+        """Report whether it is too late for further calls, also of a client that has asked before: that only delays the end of an idle host."""
+        return time.monotonic() >= self._began + self._limit
 
     def _is_waiting(self, job):
         return any(order["id"] == job for _, order in self._waiting)
