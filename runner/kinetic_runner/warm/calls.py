@@ -86,6 +86,7 @@ class HostedCall:
         self.log, self._report = (os.path.join(folder, job + end) for end in (".log", ".json"))
         self._value, self._given = self.log + VALUE_FILE, os.path.join(folder, job + ".given")
         self._file = None
+        self.is_dropped = False  # whether its output is no longer here
 
     @property
     def seconds(self):
@@ -171,12 +172,29 @@ class HostedCall:
         except ValueError:  # the disk was full
             return {}
 
-    def forget(self):
-        """Remove its files. The store has its log."""
-        close_all(-1 if self._file is None else self._file)
-        self._file = None
-        for path in (self.log, self._report, self._value):
-            with suppress(FileNotFoundError):
-                os.unlink(path)
+    @property
+    def size(self):
+        """How many bytes of output are here."""
+        with suppress(FileNotFoundError):
+            return os.path.getsize(self.log)
+        return 0
+
+    def drop_given(self):
+        """Remove what the client has given: the store has it."""
         if os.path.isdir(self._given):
             remove(self._given)
+
+    def drop_output(self):
+        """Remove what it has printed, and its value. How it ended can still be read."""
+        close_all(-1 if self._file is None else self._file)
+        self._file, self.is_dropped = None, True
+        for path in (self.log, self._value):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+    def forget(self):
+        """Remove its files. The store has its log."""
+        self.drop_output()
+        self.drop_given()
+        with suppress(FileNotFoundError):
+            os.unlink(self._report)

@@ -61,6 +61,7 @@ class Peer:
     hungry = False  # whether feed() has to be called often
     asked_at = -math.inf  # the time.monotonic() at which a client has said that it is about to give a call
     awaited = None  # the ID of a call that has not begun, and what to do with the call when it has
+    followed = None  # the call whose output is sent
 
     def __init__(self, holder, connection, channel):
         self._holder, self._connection, self._frames = holder, connection, channel
@@ -133,49 +134,51 @@ class Client(Peer):
     """A connection of a client: what it asks for, and the output that it follows."""
 
     def __init__(self, holder, connection, channel):
-        self._call, self._offset, self._stays, self._told = None, 0, True, False
+        self._offset, self._stays, self._told = 0, True, False
         super().__init__(holder, connection, channel)
 
     @property
     def hungry(self):
         """Whether it follows a call and can take more."""
-        return self._call is not None and len(self._out) < UNSENT
+        return self.followed is not None and len(self._out) < UNSENT
 
     @property
     def idle(self):
         """Whether it follows and awaits no call, and is not about to give one."""
-        return self._call is None and self.awaited is None and time.monotonic() >= self.asked_at + ASKED_SECONDS
+        return self.followed is None and self.awaited is None and time.monotonic() >= self.asked_at + ASKED_SECONDS
 
     def follow(self, call, offset=0, stays=True):
         """Send the output of a call from an offset on, then its value and how it ended, or, unless the client stays, that it runs."""
-        self._call, self._offset, self._stays, self._told = call, offset, stays, False
+        self.followed, self._offset, self._stays, self._told = call, offset, stays, False
         self.feed()
 
     def feed(self):
         """Send what the call has printed since, and its end."""
         while self.hungry:
-            code, value = self._call.code, None if self._told else self._call.value  # before what was printed until then
-            data = self._call.output(self._offset, PIECE)
+            code, value = self.followed.code, None if self._told else self.followed.value  # before what was printed until then
+            data = self.followed.output(self._offset, PIECE)
             if data:
                 self._out += self._frames.send(frames.OUT, OFFSET.pack(self._offset) + data)
                 self._offset += len(data)
             elif value is not None:
                 self._told = True
                 self.say(frames.VALUE, {"value": value})
-            elif code is not None and self._holder.leaves(self._call):
+            elif code is not None and self._holder.leaves(self.followed):
                 break  # it has not ended
             elif code is not None:
-                self.say(frames.END, self._call.end)
-                self._call = None
+                self.say(frames.END, self.followed.end)
+                self.followed = None
             elif not self._stays:
-                self.say(frames.STATE, {"id": self._call.job, "state": "running"})
-                self._call = None
+                self.say(frames.STATE, {"id": self.followed.job, "state": "running"})
+                self.followed = None
             else:
                 break
         self._watch()
 
     def begin(self, call):
-        """Tell that a call has begun which this client has given, and follow it."""
+        """Tell that a call has begun which this client has given, and follow it. One that was over long ago is not known: the store has it."""
+        if call.is_dropped:
+            return self.say(frames.STATE, {"id": call.job, "state": "unknown"})
         self.say(frames.STATE, {"id": call.job, "state": "started"})
         self.follow(call)
 
@@ -197,9 +200,14 @@ class Client(Peer):
         call = self._holder.find(message["id"])
         if kind == frames.CANCEL and self._holder.cancel(message["id"]):
             return None
-        if kind == frames.ATTACH and call is not None:
+        if kind == frames.ATTACH and call is not None and not (call.is_dropped and wants_output(message)):
             return self.attach(call, message)
-        if kind == frames.ATTACH and message["follow"] and self._holder.may_begin(message["id"]):
+        if kind == frames.ATTACH and call is None and message["follow"] and self._holder.may_begin(message["id"]):
             self.awaited = message["id"], lambda call: self.attach(call, message)
             return None
         return self.say(frames.STATE, {"id": message["id"], "state": "unknown"})
+
+
+def wants_output(message):
+    """Report whether a client that follows a call asks for what was printed before, rather than only for how the call ends."""
+    return message["lines"] != 0 or message.get("offset") is not None

@@ -31,17 +31,19 @@ def record_end(call, lost=""):
 
     lost is why the host ends, if it lost another.
     """
-    thread = threading.Thread(target=_record, args=(call.job, call.argv, end_of(call, lost)), daemon=True)
+    thread = threading.Thread(target=_record, args=(call, end_of(call, lost)), daemon=True)
     thread.start()
     return thread
 
 
-def _record(job, argv, end):
+def _record(call, end):
+    job, argv = call.job, call.argv
     while True:
         try:
             store, given = store_of(job, argv), parse_options(["--job", job, *argv]).given
             if given:
                 GivenStore(store, given, job, tell).complete()
+                call.drop_given()
             end["attempt"] = max(1, len(list(store.list(OBJECTS["attempts"] % job))))
             return end_of_result(store, job) or create_or_read(store, record_name(job, "end"), end, end_metadata(end))
         except (OSError, Unreachable):

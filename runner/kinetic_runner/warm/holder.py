@@ -25,7 +25,7 @@ from .ends import record_end
 TAIL_SECONDS, FIRST_TAIL_SECONDS = 0.01, 0.002  # between looks for output of a call that somebody follows, and in its first second
 RECORD_SECONDS = 10.0  # for the end of the last call to be recorded
 VERDICT_SECONDS = 5.0  # from the end of a call on another host
-KEPT_CALLS = 50  # whose output can be read again
+KEPT_CALLS, KEPT_BYTES = 50, 16 << 20  # whose output can be read again, and how much of it, without the last one's
 OVER = "its --warm-limit is over"
 
 
@@ -178,11 +178,22 @@ class Holder:
         for peer in list(self._peers):
             peer.feed()
         self._free_since = time.monotonic()
-        while len(self._calls) > KEPT_CALLS:
-            self._calls.pop(next(iter(self._calls))).forget()
+        self._drop_calls()
         if not self._stopping:
             self._keeper.renew()
             self._ready = self._runner()
+
+    def _drop_calls(self):
+        """Drop old calls, and all output but the last call's of which there is too much here. Who follows it reads on in the store."""
+        room = KEPT_BYTES
+        for age, call in enumerate(reversed(list(self._calls.values()))):
+            room -= call.size if age else 0
+            if age >= KEPT_CALLS:
+                self._calls.pop(call.job).forget()
+            elif room < 0 and (call.report.get("recorded") or self._group.follows and call.report):  # else its log may not be in the store
+                call.drop_output()
+            for peer in [peer for peer in self._peers if call.is_dropped and peer.followed is call]:
+                peer.close()
 
     def _settle(self, call):
         """Make sure that the end of a call is recorded, unless another pod runs the call again."""
@@ -192,6 +203,8 @@ class Holder:
         self.left_unended = self.leaves(call)
         if not (self.left_unended or self._group.follows or call.report.get("recorded")):
             self._recording = record_end(call, self.lost)
+        else:
+            call.drop_given()
 
     def leaves(self, call):
         """Report whether this host leaves a call whose runner has ended to the pods that replace its own."""
