@@ -88,6 +88,22 @@ class Connecting(Hosting):
         self.assertEqual(new.receive()[1]["state"], "started")
         self.assertEqual(new.follow(), ("new\n", 0))
 
+    def test_many_followers_do_not_keep_a_cancellation_out(self):
+        _, port = self.host()
+        first, _ = self.running(port)
+        followers, heard = [Ring(self, port) for _ in range(CONNECTIONS - 1)], []
+        for ring in followers:
+            ring.send(frames.ATTACH, {"id": "call-0", "lines": -1, "follow": True})
+            heard.append(ring.receive())
+        more = CONNECTIONS - CONNECTIONS // 4 - 1
+        self.assertEqual([kind for kind, _ in heard], [frames.OUT] * more + [frames.STATE] * (len(heard) - more))
+        self.assertEqual(heard[-1][1], {"id": "call-0", "state": "unknown"})  # it reads the store
+        other = Ring(self, port)
+        other.send(frames.CANCEL, {"id": "call-0"})
+        other.send(frames.ATTACH, {"id": "call-0", "lines": 0, "follow": True})
+        for ring in (first, other, *followers[:more]):
+            self.assertEqual(self.end(ring), 143)
+
     def test_who_awaits_nothing_makes_room(self):
         _, port = self.host(change="import kinetic_runner.warm.holder as module; module.CONNECTIONS = 3")
         first, go = self.running(port)

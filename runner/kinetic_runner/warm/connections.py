@@ -39,8 +39,13 @@ class Entrance:
         if len(self._peers) >= self._most and not self._make_room():
             return connection.close()
         peer = self._made_of(connection)
+        peer.entrance = self
         self._holder.adopt(peer)
         self._peers.append(peer)
+
+    def is_full(self):
+        """Report whether so many follow calls, or await them, that another one would leave too little room for other requests."""
+        return sum(peer.followed is not None or peer.awaited is not None for peer in self._peers if not peer.closed) >= self._most * 3 // 4
 
     def _make_room(self):
         """Close the oldest connection whose other side has not proved itself, or else one that awaits nothing; return whether there was one."""
@@ -56,6 +61,7 @@ class Peer:
     """A connection of a holder. It never blocks."""
 
     closed = False
+    entrance = None  # where it came
     idle = False  # whether the other side awaits nothing
     silent = False  # whether the other side was not heard for so long that the system gave up
     hungry = False  # whether feed() has to be called often
@@ -197,15 +203,22 @@ class Client(Peer):
             return self._holder.take(self, message)
         if kind not in (frames.ATTACH, frames.CANCEL):
             return super().answer(kind, message)
-        call = self._holder.find(message["id"])
-        if kind == frames.CANCEL and self._holder.cancel(message["id"]):
-            return None
-        if kind == frames.ATTACH and call is not None and not (call.is_dropped and wants_output(message)):
-            return self.attach(call, message)
-        if kind == frames.ATTACH and call is None and message["follow"] and self._holder.may_begin(message["id"]):
-            self.awaited = message["id"], lambda call: self.attach(call, message)
+        if kind == frames.CANCEL and self._holder.cancel(message["id"]) or kind == frames.ATTACH and self._can_attach(message):
             return None
         return self.say(frames.STATE, {"id": message["id"], "state": "unknown"})
+
+    def _can_attach(self, message):
+        """Follow a call, or await its beginning; return whether that is possible. Who can't follow it reads the store."""
+        call = self._holder.find(message["id"])
+        if wants_output(message) and (call is not None and call.is_dropped or message["follow"] and self.entrance.is_full()):
+            return False
+        if call is not None:
+            self.attach(call, message)
+        elif message["follow"] and self._holder.may_begin(message["id"]):
+            self.awaited = message["id"], lambda call: self.attach(call, message)
+        else:
+            return False
+        return True
 
 
 def wants_output(message):
