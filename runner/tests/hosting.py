@@ -128,6 +128,16 @@ class Hosting(RunnerCase):
             values.append(None if code else self.result(job)["value"])
         return values, printed
 
+    def site(self, files):
+        """A directory of installed packages."""
+        site = os.path.join(self.root, "site-packages")
+        for name, text in files.items():
+            path = os.path.join(site, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(text)
+        return site
+
     def warm(self, level, **more):
         """A host whose next call runs in, or is a fork of, the process that it keeps."""
         self.calls, site = 0, os.path.join(self.root, "site-packages")

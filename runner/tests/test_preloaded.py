@@ -59,16 +59,6 @@ sys.exit(not imports.Imports(%r).load())
 
 
 class Preloaded(Hosting):
-    def site(self, files):
-        """A directory of installed packages."""
-        site = os.path.join(self.root, "site-packages")
-        for name, text in files.items():
-            path = os.path.join(site, name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w") as file:
-                file.write(text)
-        return site
-
     def state(self, port):
         ring = Ring(self, port)
         ring.send(frames.STAT, {})

@@ -14,6 +14,7 @@ from .traces import Traces
 DEVICES = ("/dev/nvidia", "/dev/accel", "/dev/vfio")
 TASKS = "/proc/self/task"
 NOTHING = {"packages": [], "left_out": {}, "directory": ""}
+HIDES = "would hide another one of this name"
 SECONDS = 120  # for all packages
 THREAD_SECONDS = 1.0  # for a thread that has ended for a fork to be gone: the system may list it a little longer
 
@@ -38,6 +39,11 @@ class Imports:
         return self._read()["directory"]
 
     @property
+    def hiding(self):
+        """The packages that are left out since a call has had others of these names."""
+        return [name for name, why in self._read()["left_out"].items() if why == HIDES]
+
+    @property
     def loading(self):
         """Whether load() imports packages."""
         return bool(read(self._trying))
@@ -56,12 +62,13 @@ class Imports:
             os.chdir(before)
 
     def _load(self):
-        traces = Traces()
+        traces, hiding = Traces(), self.hiding
         for name in self.names():
             if name in sys.modules:  # as most modules are, once their package has been imported
                 continue
             write(self._trying, {"name": name, "why": f"ends Python, or takes more than {SECONDS} seconds"})
-            if why := why_not(name, traces):
+            why = why_not(name, traces) or next((f"brings {other}, which {HIDES}" for other in hiding if other in sys.modules), "")
+            if why:
                 write(self._trying, {"name": name, "why": why} if is_somewhere() else {})
                 return False
         traces.settle()
@@ -89,13 +96,18 @@ class Imports:
         """Forget all packages."""
         write(self._path, NOTHING)
 
-    def note(self, call, at_start):
-        """Note the installed modules that this process has imported for a call, except for what every Python imports when it starts."""
+    def note(self, call, at_start, hidden=()):
+        """Note the installed modules that this process has imported for a call, except for what every Python imports when it starts.
+
+        hidden are packages in whose place the call has others.
+        """
         noted = self._read()
         known = at_start.union(noted["packages"])
         new = [name for name, module in list(sys.modules.items()) if name not in known and is_package(name, module, call["workspace"])]
-        if new or noted["directory"] != call["cwd"]:
-            write(self._path, dict(noted, packages=noted["packages"] + new, directory=call["cwd"]))
+        left_out = dict(noted["left_out"], **dict.fromkeys(hidden, HIDES))
+        after = dict(noted, packages=noted["packages"] + new, left_out=left_out, directory=call["cwd"])
+        if after != noted:
+            write(self._path, after)
 
     def _read(self):
         return dict(NOTHING, **read(self._path))

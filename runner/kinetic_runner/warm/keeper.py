@@ -96,11 +96,12 @@ class KeptProcess:
             self.end()
             packages.forget()
         names = packages.names()
-        wanted = (self.last, None if self.lasting else (names, packages.directory), installed())
-        if self._level == CLEAN or not names and not self.lasting or self._pid and self._made_for == wanted:
+        wanted = (self.last, packages.hiding if self.lasting else (names, packages.directory), installed())
+        if self._pid and self._made_for == wanted:
             return
         self.end()
-        program = program_for(self.last, self._work)
+        useless = self._level == CLEAN or not names and not self.lasting
+        program = None if useless else program_for(self.last, self._work)
         if program is not None:
             with suppress(OSError):  # such as a full disk: calls then run without it
                 self._start(*program)

@@ -20,6 +20,7 @@ from ..child.report import Report
 from ..process import reap
 from .handover import FILES, next_order
 from .imports import is_below, is_installed
+from .shadows import Path, Shadows
 
 MOST_SEEN = 10_000
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
@@ -34,6 +35,7 @@ class Resident:
 
     def __init__(self, function, control, variables):
         self._function, self._control, self._variables = function, control, variables
+        sys.path = Path(sys.path)
         self._before = Before()
 
     def run(self, order, packages):
@@ -42,14 +44,15 @@ class Resident:
             call = order["call"]
             self._function.enter(call)
             self._variables.apply()
-            report = Report(call["scratch"])
+            report, shadows = Report(call["scratch"]), Shadows(tell)
             code = self._function.run(call, report)
             if not report.ours:
                 return code  # a fork by the user's code
-            packages.note(call, self._function.STARTUP_MODULES)
+            shadows.settle()
+            packages.note(call, self._function.STARTUP_MODULES, shadows.found)
             if self._control is None:
                 return code
-            if why := unfit(code, call["workspace"]):
+            if why := unfit(code, call["workspace"], shadows.found):
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
@@ -73,10 +76,12 @@ class Resident:
         self._control.sendall(b"%d" % code)
 
 
-def unfit(code, workspace):
-    """Return why this process can't run another call, "" if it can."""
+def unfit(code, workspace, hidden):
+    """Return why this process can't run another call, "" if it can. hidden are packages in whose place the call may have others."""
     if code:
         return "this one has failed"
+    if hidden:
+        return f"the package {min(hidden)} is hidden by another one"
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and not is_of_package(thread, os.path.realpath(workspace)):
             return f"the thread {thread.name} still runs"
@@ -128,7 +133,7 @@ class Before:
     """What calls may change in this process, as it was before them."""
 
     def __init__(self):
-        self._lists = [(names, list(names)) for names in (sys.path, sys.meta_path, sys.path_hooks)]
+        self._lists = {name: (getattr(sys, name), list(getattr(sys, name))) for name in ("path", "meta_path", "path_hooks")}
         self._main, self._argv, self._umask = sys.modules["__main__"], sys.argv, os.umask(0o22)
         os.umask(self._umask)
         self._streams = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr", "excepthook", "displayhook")}
@@ -139,8 +144,9 @@ class Before:
     def restore(self, workspace):
         """Restore it, and forget the modules of the project. What they have not written yet is written now."""
         tell("")
-        for names, before in self._lists:
+        for name, (names, before) in self._lists.items():
             names[:] = before
+            setattr(sys, name, names)
         for name in [name for name, module in sys.modules.items() if is_below(module, workspace)]:
             for value in vars(sys.modules.pop(name)).values():
                 if isinstance(value, io.IOBase):  # what it holds would be lost if it is part of a circle
