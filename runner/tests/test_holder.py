@@ -10,19 +10,20 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 from fixture import RUNNER, TIMEOUT, function, script
 from hosting import PROGRAM, SECRET, UID, Hosting, Ring
-from kinetic_runner.warm import frames
+from kinetic_runner.warm import frames, leftovers
 from kinetic_runner.warm.calls import HostedCall, ReadyRunner
 from kinetic_runner.warm.hold import overwrite
-from kinetic_runner.warm.leftovers import Leftovers, descends, processes
+from kinetic_runner.warm.leftovers import Leftovers, descends, is_own, processes
 from kinetic_runner.warm.similar import NONE
 
 
 class Leaving(unittest.TestCase):
     def test_what_calls_leave_is_removed(self):
-        with tempfile.TemporaryDirectory() as place:
+        with tempfile.TemporaryDirectory() as place, mock.patch.object(leftovers, "mounted", return_value=[]):
             open(os.path.join(place, "before"), "w").close()
             left = Leftovers([place, os.path.join(place, "missing")])
             os.makedirs(os.path.join(place, "tree", "deep"))
@@ -30,6 +31,33 @@ class Leaving(unittest.TestCase):
             open(os.path.join(place, "file"), "w").close()
             left.remove()
             self.assertEqual(os.listdir(place), ["before"])
+
+    def test_what_others_leave_in_a_volume_stays(self):
+        with tempfile.TemporaryDirectory() as place:
+            top = os.path.realpath(place)
+            empty = "/var/lib/kubelet/pods/1/volumes/kubernetes.io~empty-dir/tmp"
+            for mounts, own in {
+                (): True,
+                (("/", "/", "overlay"),): True,
+                ((top, "/", "tmpfs"),): True,
+                ((top, empty, "ext4"),): True,
+                ((top + "-other", "/", "nfs4"),): True,
+                ((top, "/export", "nfs4"), ("/", "/", "overlay")): False,
+                ((os.path.dirname(top), "/", "ext4"), ("/", "/", "overlay")): False,
+                ((top, empty, "ext4"), (top, "/", "fuse.gcsfuse")): False,
+            }.items():
+                self.assertEqual(is_own(place, mounts), own, mounts)
+                with mock.patch.object(leftovers, "mounted", return_value=mounts):
+                    left = Leftovers([place])
+                path = os.path.join(place, "file")
+                open(path, "w").close()
+                left.remove()
+                self.assertEqual(os.path.exists(path), not own, mounts)
+                if not own:
+                    os.unlink(path)
+
+    def test_what_is_mounted(self):
+        self.assertIn("/", [point for point, _, _ in leftovers.mounted()])
 
     def test_who_descends_from_the_first_process(self):
         running = {5: 1, 6: 5, 7: 0, 8: 7}  # 7 is a shell from outside, and 8 is what it runs

@@ -12,13 +12,18 @@ from ..process import reap
 
 END_SECONDS, POLL_SECONDS = 5.0, 0.005
 PLACES = ("/tmp", "/var/tmp", "/dev/shm")
+EMPTY_DIR = "/kubernetes.io~empty-dir/"  # in the path of such a volume on its node
 
 
 class Leftovers:
-    """Remembers what is in the places of temporary files before any call, and removes what has come since."""
+    """Remembers what is in the places of temporary files before any call, and removes what has come since.
+
+    A place that an overlay has put on a volume stays as it is: other pods may use it.
+    """
 
     def __init__(self, places=PLACES):
-        self._before = {place: names_in(place) for place in places}
+        mounts = mounted()
+        self._before = {place: names_in(place) for place in places if is_own(place, mounts)}
 
     def remove(self):
         """Remove what calls have left. What can't be removed stays."""
@@ -30,6 +35,25 @@ class Leftovers:
                         remove(path)
                     else:
                         os.unlink(path)
+
+
+def mounted():
+    """Return what is mounted: where, the directory of its file system that is there, and the type of that; nothing if it is not known."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+            return [(words[4], words[3], words[words.index("-") + 1]) for words in map(str.split, file)]
+    except (OSError, IndexError, ValueError):
+        return []
+
+
+def is_own(place, mounts):
+    """Report whether a place is in the container itself, in memory, or in an emptyDir, rather than in a volume that pods may share."""
+    path = os.path.realpath(place) + "/"
+    above = [mount for mount in mounts if path.startswith(mount[0].rstrip("/") + "/")]
+    if not above:
+        return True
+    point, folder, kind = max(reversed(above), key=lambda mount: len(mount[0]))  # of two at one place, the last one hides the other
+    return point == "/" or kind == "tmpfs" or EMPTY_DIR in folder
 
 
 def names_in(place):
