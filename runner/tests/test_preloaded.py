@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -149,6 +150,20 @@ def f():
             self.assertEqual(code, 0, output)
             values.append(self.result(f"call-{number}")["value"])
         self.assertEqual(values, [[True, "deep", True, "deep"], [True, "deep", False, "deep"], [True, "deep", False, "workspace"], [False, "workspace", False, "workspace"]])
+
+    def test_packages_that_a_call_installs_for_its_user(self):
+        base = os.path.join(self.root, "user")
+        show = "import site; print(site.getusersitepackages())"
+        user = subprocess.run([sys.executable, "-c", show], env=dict(os.environ, PYTHONUSERBASE=base), stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+        install = f"import os\ndef f():\n  os.makedirs('{user}/heavy-%s.dist-info')\n  with open('{user}/heavy.py', 'w') as file: file.write('N = %s')"
+        look = "import heavy\ndef f(): return heavy.N"
+        for level in ("preloaded", "process"):
+            with self.subTest(level):
+                _, port = self.host(level=level, PYTHONUSERBASE=base)
+                values, printed = self.values(port, install % (1, 1), look, look, install % (22, 22), look)
+                self.assertEqual(values, [None, 1, 1, None, 22], printed)
+                self.setUp()
+                shutil.rmtree(base)
 
     def test_a_process_that_dies_between_calls_starts_again(self):
         """Once: one that always dies must not keep the host busy."""

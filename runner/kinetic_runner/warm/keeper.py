@@ -4,6 +4,7 @@
 
 import os
 import signal
+import site
 import socket
 import sys
 import time
@@ -27,7 +28,7 @@ ORDERLY_SECONDS = 3.0  # for handlers of atexit
 def installed():
     """Return what changes when a call installs or removes packages of the image: the directories that describe them, and when each was made."""
     found = set()
-    for path in sys.path:
+    for path in {*sys.path, site.getusersitepackages()}:
         if os.path.basename(path) in ("site-packages", "dist-packages"):
             with suppress(OSError), os.scandir(path) as entries:
                 found.update((entry.path, entry.stat().st_mtime_ns) for entry in entries if entry.name.endswith((".dist-info", ".egg-info")))
