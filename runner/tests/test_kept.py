@@ -108,6 +108,7 @@ def f():
         self.assertEqual((values[0], values[0]), (values[1], values[2]))
         self.assertIn("the next call runs in a new process: the thread mine still runs\n", printed[2])
         self.assertIn("the next call runs in a new process: this one has failed\n", printed[4])
+        self.assertIn("the next call runs in a new process: this one has failed\n", printed[6])
         self.assertEqual([value is None for value in values], [False] * 4 + [True, False] * 3)
         self.assertEqual(len({value for value in values if value}), 5, values)
 

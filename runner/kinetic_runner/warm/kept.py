@@ -143,7 +143,7 @@ class Kept:
     def _begin(self, fork, client):
         fork.client = client
         self._selector.register(client, selectors.EVENT_READ, lambda: self._abandon(fork))
-        send_event(client, pid=fork.pid)
+        send_event(client, pid=fork.pid, lasting=self._lasting)
 
     def _abandon(self, fork):
         """Who waits for a call was killed: kill the call."""

@@ -70,22 +70,29 @@ def hand_over(path, early, call):
         for number in came:
             os.kill(os.getpid(), number)
         return
-    pid, connection, told = begun
+    pid, lasting, connection, told = begun
     for number in came:
         kill(pid, number)
     connection.settimeout(None)
-    end_as(next(told, {}).get("status", signal.SIGKILL))
+    status = next(told, {}).get("status", signal.SIGKILL)
+    if lasting and os.WIFSIGNALED(status):  # else it has told so itself
+        tell("kinetic: the next call runs in a new process: this one has failed\n")
+    end_as(status)
 
 
 def begin(connection, call):
-    """Send the call on a connection. Return the PID of its process, the connection and its further events; None if it does not begin in time."""
+    """Send the call on a connection. Return the PID of its process, whether that runs further calls, the connection and its further events.
+
+    Return None if the call does not begin in time.
+    """
     if connection is None:
         return None
     try:
         connection.settimeout(BEGIN_SECONDS)
         send_order(connection, {"pid": os.getpid(), "environ": dict(os.environ), "call": call})
         told = events(connection)
-        return next(told)["pid"], connection, told
+        process = next(told)
+        return process["pid"], process["lasting"], connection, told
     except (OSError, StopIteration, ValueError):
         connection.close()
         return None
