@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from importlib.machinery import ModuleSpec
 
 from .traces import Traces
 
@@ -160,12 +161,22 @@ def write(path, content):
 
 def is_package(name, module, workspace):
     """Report whether a module was installed, and can be imported by this name."""
-    return is_installed(module) and getattr(getattr(module, "__spec__", None), "name", "") == name and not is_below(module, workspace)
+    spec = members(module).get("__spec__")
+    return isinstance(spec, ModuleSpec) and spec.name == name and is_installed(module) and not is_below(module, workspace)
+
+
+def members(module):
+    """Return the variables of a module by name, without asking the module, which may import something then. Any object can be in its place."""
+    try:
+        found = object.__getattribute__(module, "__dict__")
+    except AttributeError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def is_installed(module):
     """Report whether a module was installed."""
-    file = getattr(module, "__file__", None)
+    file = members(module).get("__file__")
     return isinstance(file, str) and is_file_of_package(file)
 
 
@@ -175,9 +186,17 @@ def is_file_of_package(path):
 
 
 def is_below(module, folder):
-    """Report whether a module comes from a folder."""
-    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
-    return any(isinstance(place, str) and place.startswith(folder + os.sep) for place in places)
+    """Report whether a module comes from a folder. A path that is not absolute is one from the working directory, if there is such a file."""
+    found = members(module)
+    places = [found.get("__file__")]
+    with suppress(Exception):  # it may depend on a package that is gone
+        places += found.get("__path__", ())
+    return any(isinstance(place, str) and (absolute(place) if place[:1] != os.sep else place).startswith(folder + os.sep) for place in places)
+
+
+def absolute(path):
+    """Return the absolute path of a file, "" if there is none."""
+    return os.path.abspath(path) if os.path.exists(path) else ""
 
 
 def is_somewhere():

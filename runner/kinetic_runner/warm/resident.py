@@ -5,25 +5,29 @@
 Between two calls it forgets the modules of the project, and what calls usually change in a process.
 """
 
+import faulthandler
 import gc
 import io
 import os
 import signal
 import sys
 import threading
+import zipimport
 from contextlib import suppress
 from types import FunctionType, ModuleType
 
 from ..child.answer import ignore_signal
 from ..child.outcomes import tell
 from ..child.report import Report
-from ..process import reap
+from ..process import close_all, reap
 from .handover import FILES, next_order
-from .imports import is_below, is_installed
+from .imports import is_below, is_installed, members
 from .shadows import Path, Shadows
 
 MOST_SEEN = 10_000
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+FIXED, FATAL = {signal.SIGKILL, signal.SIGSTOP}, {signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL}  # those of faulthandler
+# These as libraries may have changed them, too, all others if a call has.
 RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGPIPE, signal.SIGCHLD)
 
 
@@ -56,7 +60,7 @@ class Resident:
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
-            self._before.restore(call["workspace"])
+            self._before.restore(call)
             self._leave(code)
             order = next_order(self._control)
             if order is None:
@@ -129,6 +133,26 @@ def flush_c():
     ctypes.CDLL(None).fflush(None)
 
 
+def forget_helpers():
+    """Forget the processes that multiprocessing has started for a call, and its directory of temporary files: they end with the call."""
+    for module, name, pipe in (("forkserver", "_forkserver", "_forkserver_alive_fd"), ("resource_tracker", "_resource_tracker", "_fd")):
+        helper = getattr(sys.modules.get("multiprocessing." + module), name, None)
+        if helper is not None:
+            fd = getattr(helper, pipe, None)
+            close_all(*() if fd is None else (fd,))
+            helper.__init__()
+    if "multiprocessing.process" in sys.modules:
+        sys.modules["multiprocessing.process"].current_process()._config.pop("tempdir", None)
+
+
+def forget_files():
+    """Forget what files have said that may have changed."""
+    sys.path_importer_cache.clear()
+    zipimport._zip_directory_cache.clear()  # zipimporter.invalidate_caches() has come with Python 3.10
+    if "linecache" in sys.modules:
+        sys.modules["linecache"].clearcache()
+
+
 class Before:
     """What calls may change in this process, as it was before them."""
 
@@ -136,19 +160,21 @@ class Before:
         self._lists = {name: (getattr(sys, name), list(getattr(sys, name))) for name in ("path", "meta_path", "path_hooks")}
         self._main, self._argv, self._umask = sys.modules["__main__"], sys.argv, os.umask(0o22)
         os.umask(self._umask)
-        self._streams = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr", "excepthook", "displayhook")}
-        self._handlers = {number: signal.getsignal(number) for number in RESTORED}
+        self._streams = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr", "excepthook", "displayhook", "unraisablehook", "breakpointhook")}
+        self._handlers = {number: signal.getsignal(number) for number in signal.valid_signals() - FIXED}
         self._blocked, self._depth = signal.pthread_sigmask(signal.SIG_BLOCK, ()), sys.getrecursionlimit()
-        self._directory = os.getcwd()
+        self._directory, self._excepthook = os.getcwd(), threading.excepthook
 
-    def restore(self, workspace):
+    def restore(self, call):
         """Restore it, and forget the modules of the project. What they have not written yet is written now."""
         tell("")
         for name, (names, before) in self._lists.items():
             names[:] = before
             setattr(sys, name, names)
-        for name in [name for name, module in sys.modules.items() if is_below(module, workspace)]:
-            for value in vars(sys.modules.pop(name)).values():
+        with suppress(OSError):
+            os.chdir(call["cwd"])  # from which paths of modules may begin
+        for name in [name for name, module in sys.modules.items() if is_of_project(module, call["workspace"])]:
+            for value in members(sys.modules.pop(name)).values():
                 if isinstance(value, io.IOBase):  # what it holds would be lost if it is part of a circle
                     with suppress(Exception):
                         value.flush()
@@ -157,15 +183,39 @@ class Before:
         os.chdir(self._directory)
         for name, value in self._streams.items():
             setattr(sys, name, value)
+        self._restore_signals()
+        self._restore_hooks()
+        sys.setrecursionlimit(self._depth)
+        forget_files()
+        forget_helpers()
+        gc.collect()  # what the call held on a device
+
+    def _restore_signals(self):
         for timer in TIMERS:
             signal.setitimer(timer, 0)
-        for number in RESTORED:
+        faulthandler.cancel_dump_traceback_later()
+        pending = signal.sigpending()
+        numbers = [number for number, handler in self._handlers.items() if number in RESTORED or number in pending or signal.getsignal(number) != handler]
+        for number in numbers:
             signal.signal(number, signal.SIG_IGN)  # this drops one that is blocked
         signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
-        for number, handler in self._handlers.items():
+        for number in numbers:
+            handler = self._handlers[number]
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        sys.setrecursionlimit(self._depth)
-        sys.path_importer_cache.clear()
-        if "linecache" in sys.modules:
-            sys.modules["linecache"].clearcache()
-        gc.collect()  # what the call held on a device
+        if faulthandler.is_enabled() and any(number in FATAL for number in numbers):
+            faulthandler.disable()
+            faulthandler.enable(2)  # which does nothing if it is enabled
+
+    def _restore_hooks(self):
+        threading.excepthook = self._excepthook
+        for module in (threading, sys):
+            module.settrace(None)
+            module.setprofile(None)
+
+
+def is_of_project(module, workspace):
+    """Report whether a module, or an object in place of one, is of the project: a method of the object then is."""
+    if is_below(module, workspace):
+        return True
+    functions = () if isinstance(module, ModuleType) else (value for value in vars(type(module)).values() if isinstance(value, FunctionType))
+    return any(function.__code__.co_filename.startswith(workspace + os.sep) for function in functions)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib.machinery import PathFinder
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
-from .imports import is_installed, lineage
+from .imports import is_installed, lineage, members
 
 
 class Path(list):
@@ -92,7 +92,7 @@ class Shadows:
         for name in (name for name in units if name.partition(".")[0] in names):
             parent = name.rpartition(".")[0]
             spec = PathFinder.find_spec(name, members(sys.modules[parent])["__path__"] if parent else None)
-            if spec is not None and spec.has_location and os.path.realpath(spec.origin) != os.path.realpath(units[name].__file__):
+            if spec is not None and spec.has_location and os.path.realpath(spec.origin) != os.path.realpath(members(units[name])["__file__"]):
                 found.add(name)
         for entry in sys.path_importer_cache.keys() - cached:
             del sys.path_importer_cache[entry]  # the call may still write files there
@@ -119,11 +119,6 @@ class Shadows:
 def names_below(folder):
     """Return the names of the modules that a folder may have."""
     return {name.partition(".")[0] for name in os.listdir(folder or ".")}
-
-
-def members(module):
-    """Return the variables of a module by name, none if it is something else in place of a module."""
-    return object.__getattribute__(module, "__dict__") if issubclass(type(module), ModuleType) else {}
 
 
 def mentioned(variables, units):

@@ -1,0 +1,115 @@
+"""What a call finds in a process that has run another one: nothing that the first one has changed."""
+
+import io
+import subprocess
+import tempfile
+import unittest
+import zipfile
+
+from hosting import CONTAINER, Hosting
+
+
+def zipped(**modules):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, text in modules.items():
+            file.writestr(name + ".py", text)
+    return data.getvalue()
+
+
+class Resident(Hosting):
+    def test_hooks(self):
+        """No code of the last call runs."""
+        _, port = self.host(level="process")
+        first = """import os, sys, threading
+def hook(*_):
+  print("old code")
+def f():
+  for owner, name in ((sys, "excepthook"), (sys, "unraisablehook"), (sys, "breakpointhook"), (threading, "excepthook")):
+    setattr(owner, name, hook)
+  for owner in (threading, sys):
+    owner.settrace(hook)
+    owner.setprofile(hook)
+  return os.getpid()
+"""
+        second = """import gc, os, threading
+class Fails:
+  def __del__(self): raise ValueError
+def f():
+  thread = threading.Thread(target=lambda: 1 / 0)
+  thread.start()
+  thread.join()
+  Fails()
+  gc.collect()
+  return os.getpid()
+"""
+        values, printed = self.values(port, first, second)
+        self.assertEqual(values[0], values[1], printed)
+        self.assertNotIn("old code", printed[1])
+        self.assertIn("ZeroDivisionError", printed[1])
+
+    def test_a_watchdog_ends_with_its_call(self):
+        _, port = self.host(level="process")
+        watch = "import faulthandler, os\ndef f():\n  %s\n  return os.getpid(), len(os.listdir('/proc/self/task'))"
+        values, printed = self.values(port, watch % "faulthandler.dump_traceback_later(1000, exit=True)", watch % "pass")
+        self.assertEqual(values, [[values[0][0], 2], [values[0][0], 1]], printed)
+
+    def test_handlers_of_signals(self):
+        _, port = self.host(level="process")
+        numbers = "import signal\nNUMBERS = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})\n"
+        look = numbers + "def f(): return [str(signal.getsignal(number) or 0) for number in NUMBERS]"
+        change = numbers + "def f():\n  for number in NUMBERS: signal.signal(number, [signal.SIG_IGN, lambda *_: None][number % 2])"
+        values, printed = self.values(port, look, change, look, "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGSEGV)")
+        self.assertEqual(values[0], values[2], printed)
+        self.assertIn("Fatal Python error: Segmentation fault", printed[3])
+
+    def test_modules_of_an_archive(self):
+        _, port = self.host(level="process")
+        source = "import os, sys\nsys.path.insert(0, os.path.abspath('lib.zip'))\nimport inner\ndef f(): return inner.V, os.getpid()"
+        archives = (zipped(inner="V = 1\n"), zipped(more="#" * 5000, inner="V = 22\n"))
+        first, second = (self.values(port, source, files={"lib.zip": archive})[0][0] for archive in archives)
+        self.assertEqual((first[0], second[0], first[1]), (1, 22, second[1]))
+
+    def test_modules_that_are_loaded_otherwise(self):
+        """With a path that is not absolute, and an object in place of a module."""
+        _, port = self.host(level="process")
+        source = """import importlib.machinery, os, sys
+if "conf" not in sys.modules:
+  importlib.machinery.SourceFileLoader("conf", "conf/values.py").load_module()
+import lazy
+def f():
+  os.chdir("/")
+  return [sys.modules["conf"].V, lazy.v, os.getpid()]
+"""
+        found = []
+        for number in (1, 22):
+            files = {"conf/values.py": f"V = {number}\n", "lazy.py": f"import sys\nclass Lazy:\n  def __getattr__(self, name): return {number}\nsys.modules[__name__] = Lazy()\n"}
+            found += self.values(port, source, files=files)[0]
+        self.assertEqual(found, [[1, 1, found[0][2]], [22, 22, found[0][2]]])
+
+    def test_another_list_in_place_of_the_path(self):
+        _, port = self.host(level="process")
+        (first, second), printed = self.values(port, "import os, sys\ndef f():\n  sys.path = ['/left', *sys.path]\n  return os.getpid()", "import os, sys\ndef f(): return os.getpid(), '/left' in sys.path")
+        self.assertEqual(second, [first, False], printed)
+
+    @unittest.skipIf(subprocess.run([*CONTAINER, tempfile.gettempdir(), "true"], capture_output=True).returncode, "this machine allows no container")
+    def test_helpers_of_multiprocessing(self):
+        """They end with a call: the host ends what a call has left running, and removes its temporary files."""
+        self.PREFIX = (*CONTAINER, self.root)
+        _, port = self.host(level="process")
+        source = """import multiprocessing, os
+from multiprocessing import shared_memory
+def f():
+  with multiprocessing.get_context(%r).Pool(1) as pool:
+    found = pool.map(abs, [-1, -2])
+  memory = shared_memory.SharedMemory(create=True, size=64)
+  memory.close()
+  memory.unlink()
+  return found, os.getpid()
+"""
+        values, printed = self.values(port, *(source % method for method in ("forkserver", "forkserver", "spawn", "spawn", "fork", "fork")))
+        self.assertEqual((values, printed), ([[[1, 2], values[0][1]]] * 6, [""] * 6))
+
+
+if __name__ == "__main__":
+    unittest.main()
