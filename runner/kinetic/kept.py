@@ -8,7 +8,7 @@ import os
 import sys
 from functools import partial
 from itertools import chain, islice
-from types import GeneratorType
+from types import FunctionType, GeneratorType, MethodType, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["keep"]
 
 _INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
+_CODE = (FunctionType, MethodType, GeneratorType)
 _kept: dict[str, Any] = {}
 
 
@@ -35,8 +36,8 @@ def keep(name: str, make: Callable[[], T]) -> T:
     if name not in _kept:
         value = make()
         for part in _parts(value):
-            for module in (getattr(part, "__module__", None), type(part).__module__, _module_of_generator(part)):
-                if isinstance(module, str) and _is_of_project(module):
+            for owner, module in ((part, getattr(part, "__module__", None)), (type(part), type(part).__module__), (part, _module_of_generator(part))):
+                if isinstance(module, str) and _is_of_project(module, owner):
                     kind = getattr(part, "__qualname__", type(part).__qualname__)
                     raise TypeError(f"cannot keep {name!r}: {kind} is defined in your project, whose code may change; keep its weights or its data instead")
         _kept[name] = value
@@ -59,10 +60,14 @@ def _module_of_generator(value: Any) -> Optional[str]:
     return frame.f_globals.get("__name__") if isinstance(value, GeneratorType) and frame else None
 
 
-def _is_of_project(module: str) -> bool:
-    """Report whether a module is neither one of Python nor installed."""
-    loaded = sys.modules.get(module)
-    file = getattr(loaded, "__file__", None)
-    if module == "__main__" or file is None:
-        return module == "__main__"
+def _is_of_project(module: str, owner: Any) -> bool:
+    """Report whether a module is neither one of Python nor installed. owner says that it is of this module."""
+    loaded = sys.modules.get(module) or sys.modules.get(module.partition(".")[0])
+    if module == "__main__":
+        return True
+    if loaded is None:  # its code has come with a pickle; classes in C may name any module
+        return isinstance(owner, _CODE) or isinstance(owner, type) and any(isinstance(member, FunctionType) for member in vars(owner).values())
+    file = vars(loaded).get("__file__") if isinstance(loaded, ModuleType) else None
+    if not isinstance(file, str):
+        return False
     return not file.startswith(os.path.dirname(os.__file__) + os.sep) and not any(folder in file for folder in _INSTALLED)

@@ -1,12 +1,15 @@
 """What a call finds in a process that has run another one: nothing that the first one has changed."""
 
+import importlib.util
 import io
 import subprocess
 import tempfile
 import unittest
 import zipfile
 
+from fixture import pickled, sha256
 from hosting import CONTAINER, Hosting
+from payloads import header, module
 
 
 def zipped(**modules):
@@ -91,6 +94,23 @@ def f():
         _, port = self.host(level="process")
         (first, second), printed = self.values(port, "import os, sys\ndef f():\n  sys.path = ['/left', *sys.path]\n  return os.getpid()", "import os, sys\ndef f(): return os.getpid(), '/left' in sys.path")
         self.assertEqual(second, [first, False], printed)
+
+    @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "cloudpickle is not installed")
+    def test_what_has_come_with_a_pickle_cannot_be_kept(self):
+        """The module of its code is not loaded."""
+        import cloudpickle
+
+        _, port = self.host(level="process")
+        for made, fits in {"Model": False, "Model()": False, "[Model().version]": False, "Model().version()": True}.items():
+            source = f"import kinetic\nclass Model:\n  def version(self): return 1\ndef f(): kinetic.keep('x', lambda: {made})"
+            with module("sent", source) as sent:
+                cloudpickle.register_pickle_by_value(sent)
+                data = header() + cloudpickle.dumps((sent.f, (), {}), protocol=4)
+                cloudpickle.unregister_pickle_by_value(sent)
+            job, self.calls = f"call-{self.calls}", self.calls + 1
+            self.put(f"{job}/payload.pkl", data)
+            output, code = self.run_there(port, job, pickled(), {"x.txt": ""}, flags=("--payload", sha256(data), "--function"))
+            self.assertEqual((code, "TypeError: cannot keep 'x': Model" in output), (0, False) if fits else (1, True), (made, output))
 
     @unittest.skipIf(subprocess.run([*CONTAINER, tempfile.gettempdir(), "true"], capture_output=True).returncode, "this machine allows no container")
     def test_helpers_of_multiprocessing(self):
