@@ -165,6 +165,24 @@ def f():
                 self.setUp()
                 shutil.rmtree(base)
 
+    def test_packages_that_cannot_be_noted(self):
+        """As on a full disk. Here a folder is in the way of the file."""
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                self.setUp()
+                _, port = self.host(level=level, PYTHONPATH=self.site({"package.py": ""}))
+                os.makedirs(os.path.join(self.work, "packages.json.new"))
+                self.assertEqual(self.values(port, *["import package\ndef f(): return 1"] * 2), ([1, 1], [""] * 2))
+
+    def test_stand_ins_for_modules(self):
+        for body in ("def __getattr__(self, name): return self", "def __getattribute__(self, name): raise ImportError", "def __getattr__(self, name): raise ImportError('install it')", "__slots__ = ()"):
+            source = f"import sys\nclass Stub:\n  {body}\nsys.modules['bits'] = Stub()\ndef f(): return 1"
+            for level in ("clean", "preloaded", "process"):
+                with self.subTest(level, body=body):
+                    self.setUp()
+                    _, port = self.host(level=level)
+                    self.assertEqual(self.values(port, source, source), ([1, 1], [""] * 2))
+
     def test_a_process_that_dies_between_calls_starts_again(self):
         """Once: one that always dies must not keep the host busy."""
         host, port = self.warm("preloaded")

@@ -77,13 +77,13 @@ class Imports:
         return True
 
     def leave_out(self):
-        """Leave out the module at which load() has ended, however it has; return whether there is one."""
+        """Leave out the module at which load() has ended, however it has; return whether that is noted."""
         noted, tried = self._read(), read(self._trying)
         if not tried:
             return False
-        write(self._path, dict(noted, left_out=dict(noted["left_out"], **{tried["name"]: tried["why"]})))
+        written = write(self._path, dict(noted, left_out=dict(noted["left_out"], **{tried["name"]: tried["why"]})))
         write(self._trying, {})
-        return True
+        return written
 
     def untold(self):
         """Return what to tell the user about packages that were left out since this was called last."""
@@ -153,10 +153,14 @@ def read(path):
 
 
 def write(path, content):
-    """Replace a file by one with this JSON."""
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(content, file)
-    os.rename(path + ".new", path)
+    """Replace a file by one with this JSON. Return whether that could be done: a disk may be full."""
+    try:
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        os.rename(path + ".new", path)
+    except OSError:
+        return False
+    return True
 
 
 def is_package(name, module, workspace):

@@ -217,5 +217,5 @@ def is_of_project(module, workspace):
     """Report whether a module, or an object in place of one, is of the project: a method of the object then is."""
     if is_below(module, workspace):
         return True
-    functions = () if isinstance(module, ModuleType) else (value for value in vars(type(module)).values() if isinstance(value, FunctionType))
+    functions = () if issubclass(type(module), ModuleType) else (value for value in vars(type(module)).values() if isinstance(value, FunctionType))
     return any(function.__code__.co_filename.startswith(workspace + os.sep) for function in functions)
