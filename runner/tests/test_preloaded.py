@@ -226,7 +226,7 @@ def f():
         thread = "import os, threading\nstop = threading.Event()\nthread = threading.Thread(target=stop.wait, daemon=True)\nthread.start()\n"
         ends = thread + "os.register_at_fork(before=lambda: (stop.set(), thread.join()))\n"
         opens = f"file = open({os.path.join(self.root, 'dev0')!r}, 'w')\n"
-        files = {"plain.py": "", "part/thread.py": thread, "thread.py": thread, "ends.py": ends, "opens.py": opens, "closes.py": opens + "file.close()\n"}
+        files = {"plain.py": "", "part/before.py": "", "part/thread.py": thread, "part/next.py": thread, "part/next/deep.py": thread, "thread.py": thread, "ends.py": ends, "opens.py": opens, "closes.py": opens + "file.close()\n"}
         told = "starts threads, which a fork would lose"
         self.assertEqual(self.load(files), {"part.thread": told, "thread": told, "opens": "opens an accelerator"})
 

@@ -30,9 +30,19 @@ class Imports:
         self._path, self._trying = path, path + ".trying"
 
     def names(self):
-        """Return the modules to import ahead of a call. What is left out is so with all that is below it."""
-        noted = self._read()
-        return [name for name in noted["packages"] if noted["left_out"].keys().isdisjoint(lineage(name))]
+        """Return the modules to import ahead of a call.
+
+        What is left out is so with all that is below it, and beside it in the same package from there on, since that may well need it.
+        Else each of those would end load() once.
+        """
+        noted, found, closed = self._read(), [], set()
+        for name in noted["packages"]:
+            outer = lineage(name)
+            if name in noted["left_out"] and noted["left_out"][name] != HIDES:
+                closed.update(outer[-2:-1])
+            if noted["left_out"].keys().isdisjoint(outer) and closed.isdisjoint(outer[:-1]):
+                found.append(name)
+        return found
 
     @property
     def directory(self):
