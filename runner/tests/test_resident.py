@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import os
 import subprocess
 import tempfile
 import unittest
@@ -89,6 +90,23 @@ def f():
             files = {"conf/values.py": f"V = {number}\n", "lazy.py": f"import sys\nclass Lazy:\n  def __getattr__(self, name): return {number}\nsys.modules[__name__] = Lazy()\n"}
             found += self.values(port, source, files=files)[0]
         self.assertEqual(found, [[1, 1, found[0][2]], [22, 22, found[0][2]]])
+
+    def test_packages_whose_traces_end_with_a_call(self):
+        """Each call that imports one gets a new process."""
+        temporary = os.path.join(self.root, "temporary")
+        os.mkdir(temporary)
+        made = "import subprocess, tempfile\n%s\ndef more():\n  %s\n"
+        directory, program = "tempfile.mkdtemp()", "subprocess.Popen(['cat'], stdin=subprocess.PIPE)"
+        site = self.site({"files.py": made % (directory, "pass"), "runs.py": made % (program, "pass"), "later.py": made % ("", f"return {directory}, {program}")})
+        source = "import os, %s as package\ndef f():\n  package.more()\n  return os.getpid()"
+        for name, what in {"files": "temporary files", "runs": "a process", "later": ""}.items():
+            with self.subTest(name):
+                process, port = self.host(level="process", PYTHONPATH=site, TMPDIR=temporary)
+                values, printed = self.values(port, *[source % name] * 3)
+                self.assertEqual(len(set(values)), 3 if what else 1, printed)
+                self.assertEqual(f"kinetic: the next call runs in a new process: a package has made {what} when it was imported\n" in printed[2], bool(what))
+                process.kill()
+                process.wait()
 
     def test_another_list_in_place_of_the_path(self):
         _, port = self.host(level="process")

@@ -23,6 +23,8 @@ from ..process import close_all, reap
 from .handover import FILES, next_order
 from .imports import is_below, is_installed, members
 from .shadows import Path, Shadows
+from .traces import Traces
+from .variables import is_import
 
 MOST_SEEN = 10_000
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
@@ -40,7 +42,7 @@ class Resident:
     def __init__(self, function, control, variables):
         self._function, self._control, self._variables = function, control, variables
         sys.path = Path(sys.path)
-        self._before = Before()
+        self._before, self._traces = Before(), Traces(is_import) if control else None
 
     def run(self, order, packages):
         """Run the call of an order, then further ones. Return the exit code of the last call, after which this process must end."""
@@ -56,7 +58,7 @@ class Resident:
             packages.note(call, self._function.STARTUP_MODULES, shadows.found)
             if self._control is None:
                 return code
-            if why := unfit(code, call["workspace"], shadows.found):
+            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()):
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
@@ -80,12 +82,17 @@ class Resident:
         self._control.sendall(b"%d" % code)
 
 
-def unfit(code, workspace, hidden):
-    """Return why this process can't run another call, "" if it can. hidden are packages in whose place the call may have others."""
+def unfit(code, workspace, hidden, lost):
+    """Return why this process can't run another call, "" if it can.
+
+    hidden are packages in whose place the call may have others. lost is what packages have made that ends with the call.
+    """
     if code:
         return "this one has failed"
     if hidden:
         return f"the package {min(hidden)} is hidden by another one"
+    if lost:
+        return f"a package has made {lost} when it was imported"
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and not is_of_package(thread, os.path.realpath(workspace)):
             return f"the thread {thread.name} still runs"

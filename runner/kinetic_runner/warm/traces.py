@@ -14,30 +14,42 @@ FILES = "/proc/self/fd"
 
 
 class Traces:
-    """What imports leave, from when this is made until settle()."""
+    """What is left from when this is made until settle(). counts(frame) says whether the code that runs is meant."""
 
-    def __init__(self):
+    def __init__(self, counts=lambda frame: True):
         self._before = {place: names_in(place) for place in {*PLACES, os.environ.get("TMPDIR") or PLACES[0]}}
         self._children, self._files = children(), open_files()
-        self._made, self._noting = set(), True
+        self._made, self._ran, self._noting, self._counts = set(), False, True, counts
         sys.addaudithook(self._hear)  # Python can't remove it again
 
     def _hear(self, event, args):
-        if self._noting and (event == "os.mkdir" or event == "open" and (args[2] or 0) & os.O_CREAT):
-            with suppress(Exception):  # such as a number in place of a path
-                self._made.add(os.path.abspath(os.fsdecode(args[0])))
+        if not self._noting:
+            return
+        with suppress(Exception):  # such as a number in place of a path
+            if event == "os.mkdir" or event == "open" and (args[2] or 0) & os.O_CREAT:
+                if self._counts(sys._getframe(1)):
+                    self._made.add(os.path.abspath(os.fsdecode(args[0])))
+            elif event == "subprocess.Popen":
+                self._ran = self._ran or self._counts(sys._getframe(1))
 
     def settle(self):
         """Note nothing any more."""
         self._noting, self._made = False, set()
 
     def left(self):
-        """Return what imports have left, "" if nothing."""
-        if any(self._is_temporary(path) and os.path.lexists(path) for path in self._made):
+        """Return what is left in the system, "" if nothing."""
+        if self._has_files():
             return "temporary files"
         if children() - self._children:
             return "a process"
         return "an open file" if open_files() - self._files else ""
+
+    def lost(self):
+        """Return what is left that does not outlive a call, "" if nothing."""
+        return "temporary files" if self._has_files() else "a process" if self._ran and children() - self._children else ""
+
+    def _has_files(self):
+        return any(self._is_temporary(path) and os.path.lexists(path) for path in self._made)
 
     def _is_temporary(self, path):
         """Report whether a path is one that does not outlive a call, and not one of Python's own caches."""
