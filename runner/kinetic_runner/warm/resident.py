@@ -155,7 +155,7 @@ def forget_helpers():
 def forget_files():
     """Forget what files have said that may have changed."""
     sys.path_importer_cache.clear()
-    zipimport._zip_directory_cache.clear()  # zipimporter.invalidate_caches() has come with Python 3.10
+    getattr(zipimport, "_zip_directory_cache", {}).clear()  # zipimporter.invalidate_caches() has come with Python 3.10
     if "linecache" in sys.modules:
         sys.modules["linecache"].clearcache()
 
