@@ -198,9 +198,14 @@ def f():
             return f"{pid} (gone)"
 
     def kill(self, pid):
+        """Kills a process, and waits until it is dead: until then, it may still be given the next call."""
         try:
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
+            until = time.monotonic() + TIMEOUT
+            while self.status(pid)["State"].split()[0] not in "ZX":
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.001)
+        except (FileNotFoundError, ProcessLookupError):
             pass
 
     def document(self, job, name):
