@@ -36,9 +36,9 @@ def keep(name: str, make: Callable[[], T]) -> T:
     if name not in _kept:
         value = make()
         for part in _parts(value):
-            for owner, module in ((part, getattr(part, "__module__", None)), (type(part), type(part).__module__), (part, _module_of_generator(part))):
+            for owner, module in ((part, getattr(part, "__module__", None)), (type(part), type(part).__module__), (part, _module_of(part))):
                 if isinstance(module, str) and _is_of_project(module, owner):
-                    kind = getattr(part, "__qualname__", type(part).__qualname__)
+                    kind = getattr(part, "__qualname__", part.__name__ if isinstance(part, ModuleType) else type(part).__qualname__)
                     raise TypeError(f"cannot keep {name!r}: {kind} is defined in your project, whose code may change; keep its weights or its data instead")
         _kept[name] = value
     kept: T = _kept[name]
@@ -54,8 +54,10 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from islice(chain.from_iterable(value.items()) if isinstance(value, dict) else value, 1000)
 
 
-def _module_of_generator(value: Any) -> Optional[str]:
-    """Return the name of the module whose code a generator runs; None for other values."""
+def _module_of(value: Any) -> Optional[str]:
+    """Return the name of a module, or of the one whose code a generator runs; None for other values."""
+    if isinstance(value, ModuleType):
+        return value.__name__
     frame = getattr(value, "gi_frame", None)
     return frame.f_globals.get("__name__") if isinstance(value, GeneratorType) and frame else None
 

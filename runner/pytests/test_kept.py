@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import kinetic
@@ -49,6 +50,7 @@ def test_it_is_made_once() -> None:
         (functools.partial(double, 1), "double"),
         (functools.partial(max, Model()), "Model"),
         (functools.partial(max, key=double), "double"),
+        (sys.modules[__name__], "test_kept"),
     ],
 )
 def test_code_of_the_project(value: Any, name: str) -> None:
