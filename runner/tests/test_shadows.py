@@ -43,6 +43,16 @@ class Shadows(Hosting):
                 self.assertEqual((values[0], values[2]), ("installed", "own"), printed)
                 self.assertIn("kinetic: uses was loaded before this call, with the installed lib: the next call imports it itself\n", printed[1])
 
+    def test_a_first_call_with_its_own_packages(self):
+        values, printed = self.each(*3 * [USES % INSERT], level="preloaded")
+        self.assertEqual((values[0], values[2]), ("own", "own"), printed)
+
+    def test_packages_that_use_the_project_end_a_process(self):
+        _, port = self.host(level="process", PYTHONPATH=self.site(SITE))
+        values, printed = self.values(port, USES % INSERT, USES % "", files=OWN)
+        self.assertEqual(values, ["own", "installed"], printed)
+        self.assertIn("kinetic: the next call runs in a new process: the package uses uses lib, which is of the project\n", printed[0])
+
     def test_what_is_seen_only_at_the_end(self):
         for level in ("preloaded", "process"):
             for change in (REPLACE, WRITE):

@@ -97,7 +97,7 @@ class KeptProcess:
             self.end()
             packages.forget()
         names = packages.names()
-        wanted = (self.last, packages.hiding if self.lasting else (names, packages.directory), installed())
+        wanted = (self.last, packages.hiding if self.lasting else (names, packages.directory, packages.hiding), installed())
         if self._pid and self._made_for == wanted:
             return
         self.end()

@@ -43,6 +43,7 @@ class Resident:
         self._function, self._control, self._variables = function, control, variables
         sys.path = Path(sys.path)
         self._before, self._traces = Before(), Traces(is_import) if control else None
+        self._known = set(sys.modules)
 
     def run(self, order, packages):
         """Run the call of an order, then further ones. Return the exit code of the last call, after which this process must end."""
@@ -58,7 +59,7 @@ class Resident:
             packages.note(call, self._function.STARTUP_MODULES, shadows.found)
             if self._control is None:
                 return code
-            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()):
+            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()) or self._outdated(call["workspace"]):
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
@@ -67,6 +68,15 @@ class Resident:
             order = next_order(self._control)
             if order is None:
                 return code  # as any program does, with its handlers of atexit
+
+    def _outdated(self, workspace):
+        """Return why a package that the call has imported would run old code of the project, "" if none would: its modules are imported once."""
+        new, self._known = sys.modules.keys() - self._known, set(sys.modules)
+        for name in sorted(name for name in new if is_installed(sys.modules[name]) and not is_below(sys.modules[name], workspace)):
+            for module in map(module_of, list(members(sys.modules[name]).values())):
+                if is_below(module, workspace):
+                    return f"the package {name} uses {members(module).get('__name__')}, which is of the project"
+        return ""
 
     def _leave(self, code):
         """Let go of the files of the call, and report that it has ended."""
@@ -80,6 +90,14 @@ class Resident:
         ignore_signal()
         os.setpgid(0, 0)  # the runner kills the group of its child
         self._control.sendall(b"%d" % code)
+
+
+def module_of(value):
+    """Return the module that a value is or, for a class or a function, the one that it was defined in; None for others."""
+    if issubclass(type(value), ModuleType):
+        return value
+    name = getattr(value, "__module__", None) if issubclass(type(value), (type, FunctionType)) else None
+    return sys.modules.get(name) if isinstance(name, str) else None
 
 
 def unfit(code, workspace, hidden, lost):
