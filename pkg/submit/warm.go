@@ -35,6 +35,8 @@ func chooseWarm(r api.Request, s api.Spec) (api.KeepWarm, error) {
 		return api.KeepWarm{}, nil
 	case w.Fresh && w.Only:
 		return w, errors.New("--fresh and --warm-only exclude each other: omit one")
+	case w.Fresh && w.Wait:
+		return w, errors.New("--fresh and --warm-wait exclude each other: omit one")
 	case what == "":
 		return w, nil
 	case w.ByDefault && !w.Only:
