@@ -114,6 +114,14 @@ class Hosting(RunnerCase):
         ring.close()
         return got
 
+    def state(self, port):
+        """What a host does."""
+        ring = Ring(self, port)
+        ring.send(frames.STAT, {})
+        state = ring.receive()[1]
+        ring.close()
+        return state
+
     def result(self, job):
         with open(os.path.join(self.store, job, "result.json")) as file:
             return json.load(file)

@@ -217,18 +217,18 @@ class Holding(Hosting):
     def test_the_last_call_says_how_long_the_host_stays(self):
         process, port = self.host(idle=100.0, limit=600.0)
         self.assertEqual(self.run_there(port, "call-1", function(), {"train.py": "def f(): pass"}, idle=500)[1], 0)
-        ends = self.stat(port)["ends"]
+        ends = self.state(port)["ends"]
         self.assertGreater(ends, 100)
         self.assertLessEqual(ends, 500)
         self.assertEqual(self.run_there(port, "call-2", function(), {"train.py": "def f(): pass"}, idle=5000)[1], 0)
-        self.assertLessEqual(self.stat(port)["ends"], 600)
+        self.assertLessEqual(self.state(port)["ends"], 600)
         self.assertEqual(self.run_there(port, "call-3", function(), {"train.py": "def f(): pass"}, idle=0.2)[1], 0)
         self.assertEqual(process.wait(TIMEOUT), 0)
 
     def test_all_calls_are_counted(self):
         _, port = self.host(change="import kinetic_runner.warm.holder as module; module.KEPT_CALLS = 1")
         self.values(port, *["def f(): pass"] * 3)
-        self.assertEqual(self.stat(port)["calls"], 3)
+        self.assertEqual(self.state(port)["calls"], 3)
 
     def test_variables_of_the_last_call_are_nowhere(self):
         """Neither in the environment of a process nor on a command line that the next call can read."""
@@ -282,20 +282,13 @@ threading.Thread(target=end_limit, daemon=True).start()"""
         first.send(frames.CALL, self.order("first", function(), {"train.py": "def f(): pass"}, wait=True))
         self.assertEqual(first.receive()[1]["state"], "queued")
         open(over, "w").close()
-        self.eventually(lambda: self.stat(port)["ends"] < 0, process)
+        self.eventually(lambda: self.state(port)["ends"] < 0, process)
         late.send(frames.CALL, self.order("late", function(), {"train.py": "def f(): pass"}, wait=True))
         self.assertEqual(late.receive()[1], {"id": "late", "state": "refused", "why": "its --warm-limit is over"})
         open(gate, "w").close()
         self.assertEqual(first.receive()[1], {"id": "first", "state": "refused", "why": "its --warm-limit is over"})
         self.assertEqual(self.end(running), 0)
         self.assertEqual(process.wait(TIMEOUT), 0)
-
-    def stat(self, port):
-        ring = Ring(self, port)
-        ring.send(frames.STAT, {})
-        state = ring.receive()[1]
-        ring.close()
-        return state
 
     def test_a_call_whose_files_are_gone_has_no_output(self):
         call = HostedCall("call", self.root)

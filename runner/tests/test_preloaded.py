@@ -12,8 +12,7 @@ import time
 import unittest
 
 from fixture import RUNNER, TIMEOUT, function, script
-from hosting import CONTAINER, Hosting, Ring
-from kinetic_runner.warm import frames
+from hosting import CONTAINER, Hosting
 from kinetic_runner.warm.imports import Imports
 from kinetic_runner.warm.leftovers import processes
 
@@ -60,13 +59,6 @@ sys.exit(not imports.Imports(%r).load())
 
 
 class Preloaded(Hosting):
-    def state(self, port):
-        ring = Ring(self, port)
-        ring.send(frames.STAT, {})
-        state = ring.receive()[1]
-        ring.close()
-        return state
-
     def wait_for(self, fact, what):
         until = time.monotonic() + TIMEOUT
         while not (found := fact()):

@@ -17,13 +17,13 @@ MANY = 100
 
 class Connecting(Hosting):
     def silent(self, port):
-        """A connection that says nothing, once it was taken."""
+        """A connection that sends nothing, once it was taken."""
         connection = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT)
         self.addCleanup(connection.close)
         return connection
 
     def heard(self, connection):
-        """All that the host says on a connection, up to its end."""
+        """All that the host sends on a connection, up to its end."""
         heard = b""
         while data := connection.recv(4096):
             heard += data

@@ -64,11 +64,7 @@ class Many(Hosting):
         """Waits until no call runs, so that all that belongs to one is gone."""
         until = time.monotonic() + TIMEOUT
         while True:
-            ring = Ring(self, port)
-            ring.send(frames.STAT, {})
-            state = ring.receive()[1]
-            ring.close()
-            if state["current"] is None:
+            if self.state(port)["current"] is None:
                 return
             self.assertLess(time.monotonic(), until)
 

@@ -105,7 +105,7 @@ func (c *Conn) State(ctx context.Context) (s State, err error) {
 	return s, c.ask(kindStat, struct{}{}, &s)
 }
 
-// WhyNotKept says why a call can't use what a host in a state keeps, "" if it can.
+// WhyNotKept returns why a call can't use what a host in this state keeps, "" if it can.
 func (c *Conn) WhyNotKept(s State, call api.WarmCall) string {
 	var words []string
 	for name, value := range call.Environ {

@@ -28,15 +28,15 @@ from .variables import is_import
 
 MOST_SEEN = 10_000
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
-FIXED, FATAL = {signal.SIGKILL, signal.SIGSTOP}, {signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL}  # those of faulthandler
-# These as libraries may have changed them, too, all others if a call has.
+FIXED, FATAL = {signal.SIGKILL, signal.SIGSTOP}, {signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL}  # faulthandler handles the second ones
+# Libraries may have changed these handlers in C, unseen by Python: they are always restored, others only if they have changed.
 RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGPIPE, signal.SIGCHLD)
 
 
 class Resident:
     """Runs calls by the module child.function. control is the socket for further orders, or None for one call only.
 
-    variables are those of what is imported already.
+    variables are what the packages that are imported already have set in os.environ.
     """
 
     def __init__(self, function, control, variables):

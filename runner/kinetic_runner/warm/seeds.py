@@ -12,7 +12,7 @@ import sys
 import weakref
 from contextlib import suppress
 
-# Generators of whole libraries, and how each draws a new seed. That of PyTorch's CPU needs no device; those of its devices are made with them.
+# Generators of whole libraries, and how each draws a new seed. PyTorch's generator of the CPU needs no device.
 LIBRARIES = {"numpy.random": lambda numpy: numpy.seed(), "torch": lambda torch: torch.default_generator.seed()}
 
 

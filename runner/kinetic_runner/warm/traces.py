@@ -14,7 +14,7 @@ FILES = "/proc/self/fd"
 
 
 class Traces:
-    """What is left from when this is made until settle(). counts(frame) says whether the code that runs is meant."""
+    """What is left from when this is made until settle(). counts(frame) reports whether the code that runs counts."""
 
     def __init__(self, counts=lambda frame: True):
         self._before = {place: names_in(place) for place in {*PLACES, os.environ.get("TMPDIR") or PLACES[0]}}
