@@ -98,6 +98,8 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"volumes": {"/mnt/x": "gs://b/x/"}}, TypeError, "volumes['/mnt/x'] is a str: expected kinetic.Data('gs://b/x/')"),
     ({"volumes": {"x": Data("gs://b/x/")}}, UsageError, "volumes['x']: the key is where the files will be: expected an absolute path, such as '/mnt/data'"),
     ({"keep_warm": False}, TypeError, "keep_warm=False: expected seconds, or text such as '1h30m', not a bool"),
+    ({"keep_warm": "10m,bogus"}, UsageError, "keep_warm='10m,bogus': expected a level after the comma: clean, preloaded, process"),
+    ({"keep_warm": "10m,"}, UsageError, "keep_warm='10m,': expected a level after the comma: clean, preloaded, process"),
     ({"keep_warm": "soon"}, UsageError, "keep_warm='soon': expected a positive duration, such as '90s', '15m', '1h30m' or '30d'"),
     ({"processes_per_host": 0}, UsageError, "processes_per_host=0: expected at least 1, or 'auto'"),
     ({"processes_per_host": "all"}, TypeError, "processes_per_host='all': expected a whole number, or 'auto', not a str"),

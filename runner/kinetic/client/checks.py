@@ -41,6 +41,7 @@ QUANTITY = re.compile(rf"{NUMBER}(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?")  # Ku
 VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 LABEL = re.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 DOMAIN = re.compile("[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
+WARM_LEVELS = ("clean", "preloaded", "process")
 LETTERS = "up to 63 letters, digits, '-', '_' and '.', the first and the last a letter or digit"
 
 
@@ -115,10 +116,13 @@ def duration(name: str, value: Any) -> None:
 
 
 def keep_warm(name: str, value: Any) -> None:
-    """A duration, and maybe a comma and the level of a warm host, which the binary checks; or 0, which overrides a default."""
+    """A duration, and maybe a comma and the level of a warm host; or 0, which overrides a default."""
     if value == "0" or value == 0 and not isinstance(value, bool):
         return
-    duration(name, value.partition(",")[0] if isinstance(value, str) else value)
+    span, comma, level = value.partition(",") if isinstance(value, str) else (value, "", "")
+    duration(name, span)
+    if comma and level not in WARM_LEVELS:
+        raise wrong(name, value, f"a level after the comma: {', '.join(WARM_LEVELS)}")
 
 
 def processes(name: str, value: Any) -> None:
