@@ -103,7 +103,7 @@ func commonFlags() []string {
 	return []string{
 		"arg", "data", "map", "env", "secret-env", "accelerator", "spot", "hosts", "local", "cpu", "memory", "retries",
 		"requirements", "image", "dry-run", "explain", "overlay", "output", "detach", "outputs", "resume-from", "namespace", "context",
-		"project", "zone", "cluster", "store",
+		"project", "store",
 	}
 }
 

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -207,12 +206,14 @@ func uninstalled(p submit.Planned, module string, h api.Handle) string {
 	case isLocal:
 		return ""
 	case custom:
-		return fmt.Sprintf("image %s has no module %s, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled", h.ImageURI, module)
+		return fmt.Sprintf("neither your code nor the image %s has the module %s, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled", h.ImageURI, module)
 	case jaxModules[module] && len(p.Environment.Added) == 0:
 		return fmt.Sprintf("%s is not installed: --runtime jax adds it", module)
 	case required: // for another platform, or under another name
 		return ""
+	case p.Deps.Source == "":
+		return fmt.Sprintf("your code has no module %s, and no requirements.txt or pyproject.toml lists packages: list one that has it", module)
 	default:
-		return fmt.Sprintf("no package of %s provides the module %s: add one that does", cmp.Or(p.Deps.Source, "the project (it has no requirements.txt or pyproject.toml)"), module)
+		return fmt.Sprintf("neither your code nor a package of %s has the module %s: add it to one of them", p.Deps.Source, module)
 	}
 }

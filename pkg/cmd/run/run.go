@@ -50,8 +50,9 @@ for each.
 Exit codes: 0 done; 1 the job failed (a script's own 1 to 123 is passed on); 2 wrong
 input, nothing was done; 124 --timeout expired, the job is still running; 130 interrupted.`
 
-const examples = `  # a function, on the cluster
+const examples = `  # a function, on the cluster; or in a pod that stays, in which the next run begins at once
   kubectl kinetic run train.py:train -a l4 --arg epochs=3
+  kubectl kinetic run train.py:train -a l4 --arg epochs=3 --keep-warm 10m
 
   # on this machine, with files as the argument images; copy its outputs to out
   kubectl kinetic run train.py:train --local --data images=./img --outputs out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -19,11 +20,13 @@ func TestUninstalled(t *testing.T) {
 		want   string
 	}{
 		"an image of one's own": {of(decide.Custom), own, "numpy",
-			"image python:3.12 has no module numpy, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled"},
+			"neither your code nor the image python:3.12 has the module numpy, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled"},
 		"a local job": {of(""), api.Handle{Backend: api.BackendLocal}, "numpy", ""},
 		"JAX":         {of(decide.Bundled), own, "jax", "jax is not installed: --runtime jax adds it"},
 		"bundled": {of(decide.Bundled), own, "numpy",
-			"no package of the project (it has no requirements.txt or pyproject.toml) provides the module numpy: add one that does"},
+			"your code has no module numpy, and no requirements.txt or pyproject.toml lists packages: list one that has it"},
+		"bundled, with requirements": {submit.Planned{Environment: decide.Plan{Mode: decide.Bundled}, Deps: deps.Wanted{Source: "requirements.txt"}}, own, "numpy",
+			"neither your code nor a package of requirements.txt has the module numpy: add it to one of them"},
 	} {
 		if got := uninstalled(tt.plan, tt.module, tt.handle); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)

@@ -236,7 +236,7 @@ func (r *warmRun) whyNone(hosts []kube.WarmHost) string {
 	for _, host := range hosts {
 		switch differences := r.place.Differences(host.Place); {
 		case host.Key == r.place.Key && !host.TakesCalls():
-			return host.ID + " has no pod yet"
+			return host.ID + " has no running pod"
 		case host.Owner == r.owner && len(differences) > 0 && len(differences) < fewest:
 			why, fewest = fmt.Sprintf("%s does not fit: %s", host.ID, differences[0]), len(differences)
 		}
