@@ -178,7 +178,7 @@ func (f *flags) addWarm(fs *pflag.FlagSet) {
 	fs.StringVar(&f.keepWarm, "keep-warm", "", "Keep the pod for `DURATION[,LEVEL]` after the call, such as 10m, and reuse it for similar calls. LEVEL is preloaded (the default: packages of the last call are already imported), process (calls share a process, and what kinetic.keep holds there), or clean. Calls end after 24h unless --max-runtime is given. Default: KINETIC_KEEP_WARM, else the profile's; 0 overrides it.")
 	fs.BoolVar(&w.Only, "warm-only", false, "Fail if no warm host can be reused, instead of starting one.")
 	fs.BoolVar(&w.Fresh, "fresh", false, "Start a new warm host instead of reusing one.")
-	fs.BoolVar(&w.Wait, "warm-wait", false, "Wait for a busy warm host instead of starting another.")
+	fs.BoolVar(&w.Wait, "warm-wait", false, "Wait for a warm host that is busy or starting, instead of starting another.")
 	cli.DurationVar(fs, &w.Limit, "warm-limit", "Start no more calls on a new warm host after this time. Default: 2h.")
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
@@ -69,6 +70,8 @@ type warmRun struct {
 	place   submit.WarmPlace
 	// declinedWhy is why a host has not taken the call, "" if none has declined it.
 	declinedWhy string
+	// waitsFor is the host whose start it waits for, if any.
+	waitsFor string
 }
 
 // runWarm runs a call on a warm host, one that is there or a new one, or shows the manifests of a new one.
@@ -97,10 +100,17 @@ func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submi
 	return r.begin(ctx)
 }
 
-// candidate is a host at the place of a call, a connection to it, and what it does.
+// candidate is a host at the place of a call, a connection to it, and what it does. A host without a connection is still starting.
 type candidate struct {
 	host kube.WarmHost
 	connection
+}
+
+// starts notes a host that is still starting, unless there is one that has started.
+func (c *candidate) starts(host kube.WarmHost) {
+	if c.conn == nil {
+		c.host = host
+	}
 }
 
 // find returns a host at the place of the call that was not tried before. Without one that could take the call now, it tells the user
@@ -110,27 +120,63 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 		r.say(last)
 		return last, nil
 	}
+	found, why, err := r.choose(ctx, tried)
+	for wait := (backoff.Timer{}); err == nil && found.conn == nil && found.host.ID != "" && r.planned.Spec.KeepWarm.Wait; {
+		if r.waitsFor != found.host.ID {
+			r.waitsFor = found.host.ID
+			r.ui.Note("waiting for the warm host " + r.waitsFor + " to start")
+		}
+		if err = wait.Sleep(ctx); err == nil {
+			r.search.outdate()
+			found, why, err = r.choose(ctx, tried)
+		}
+	}
+	switch {
+	case err != nil:
+		return candidate{}, err
+	case found.conn != nil:
+		r.say(found)
+		if found.conn.Slow {
+			r.ui.Note("calls reach the host through the store, which takes seconds; a direct connection needs the verb create on pods/portforward")
+		} else {
+			r.remember(found.host)
+		}
+		return found, nil
+	case r.planned.Spec.KeepWarm.Only:
+		return candidate{}, &cli.Error{Code: cli.ExitUsage, Err: fmt.Errorf("no warm host: %s; omit --warm-only to start one", why)}
+	}
+	r.ui.Note("no warm host: " + why)
+	return candidate{}, nil
+}
+
+// choose returns a host that is idle or else, if the user wants to wait, one that is busy or still starting. Without one that could take
+// the call now, it returns why, and a candidate without a connection.
+func (r *warmRun) choose(ctx context.Context, tried []string) (found candidate, why string, err error) {
 	hosts, err := r.search.found(ctx, r.to.cluster, r.clock.Now())
 	if err != nil {
-		return candidate{}, err
+		return candidate{}, "", err
 	}
-	why := cmp.Or(r.declinedWhy, r.whyNone(hosts))
-	var found candidate // if it is busy, another may be idle
+	why = cmp.Or(r.declinedWhy, r.whyNone(hosts))
 	for _, host := range hosts {
-		if host.Key != r.place.Key || !host.TakesCalls() || slices.Contains(tried, host.ID) {
+		if host.Key != r.place.Key || slices.Contains(tried, host.ID) {
 			continue
 		}
 		if other := r.lacksSecrets(ctx, host); other != "" {
 			why = other
 			continue
 		}
+		if !host.TakesCalls() {
+			found.starts(host)
+			continue
+		}
 		conn, state, err := r.ask(ctx, host)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			found.close()
-			return candidate{}, ctx.Err()
+			return candidate{}, "", ctx.Err()
 		case errors.Is(err, warm.ErrNoHost):
 			why = host.ID + " has just ended, or has not started yet"
+			found.starts(host)
 		case err != nil:
 			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
 		case conn.Slow && len(r.planned.WarmRecord().Argv) == 0:
@@ -149,20 +195,7 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 			break
 		}
 	}
-	if found.conn != nil {
-		r.say(found)
-		if found.conn.Slow {
-			r.ui.Note("calls reach the host through the store, which takes seconds; a direct connection needs the verb create on pods/portforward")
-		} else {
-			r.remember(found.host)
-		}
-		return found, nil
-	}
-	if r.planned.Spec.KeepWarm.Only {
-		return candidate{}, &cli.Error{Code: cli.ExitUsage, Err: fmt.Errorf("no warm host: %s; omit --warm-only to start one", why)}
-	}
-	r.ui.Note("no warm host: " + why)
-	return candidate{}, nil
+	return found, why, nil
 }
 
 // lastHost returns the host of the last call, once, if it is at the place of this one, and idle. A host at another place is let go: it
@@ -236,7 +269,7 @@ func (r *warmRun) whyNone(hosts []kube.WarmHost) string {
 	for _, host := range hosts {
 		switch differences := r.place.Differences(host.Place); {
 		case host.Key == r.place.Key && !host.TakesCalls():
-			return host.ID + " has no running pod"
+			return host.ID + " has no running pod (--warm-wait waits for it)"
 		case host.Owner == r.owner && len(differences) > 0 && len(differences) < fewest:
 			why, fewest = fmt.Sprintf("%s does not fit: %s", host.ID, differences[0]), len(differences)
 		}

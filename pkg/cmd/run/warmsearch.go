@@ -136,6 +136,9 @@ func (s *warmSearch) found(ctx context.Context, cluster *kube.Cluster, now time.
 	return s.list()
 }
 
+// outdate lets the hosts be listed again.
+func (s *warmSearch) outdate() { s.at = time.Time{} }
+
 // lastHost returns the host of the last call, and whether there is a connection to it and it said lately that it runs nothing. take
 // returns that connection.
 func (s *warmSearch) lastHost(ctx context.Context, now time.Time) (candidate, bool) {
