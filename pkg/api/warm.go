@@ -10,9 +10,10 @@ type KeepWarm struct {
 	Level WarmLevel
 	// Limit is for how long a host begins calls.
 	Limit time.Duration
-	// ByDefault means that the user said so for all jobs: those that can't use a warm host use none.
-	ByDefault bool
-	// Fresh never uses a host that is there. Only fails if there is none. Wait waits for one that is busy.
+	// Chosen means that the user said for how long, maybe 0. ByDefault means that it was said for all jobs: those that can't use a warm
+	// host use none.
+	Chosen, ByDefault bool
+	// Fresh never uses a host that is there. Only fails if there is none. Wait waits for one that is busy or starting.
 	Fresh, Only, Wait bool
 }
 

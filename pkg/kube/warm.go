@@ -21,8 +21,8 @@ import (
 // WarmHost is a warm host that has not ended.
 type WarmHost struct {
 	api.JobSummary
-	// Key, Owner, Place, Secrets and Idle are fields of api.Warm, as the host's manifest has them.
-	Key, Owner, Place, Secrets, Idle string
+	// Key, Owner, Place and Secrets are fields of api.Warm, as the host's manifest has them.
+	Key, Owner, Place, Secrets string
 	// Inbox means that its pods can also be reached through the store.
 	Inbox bool
 	// Handle is the host's own handle.
@@ -42,13 +42,9 @@ func (h WarmHost) PodOf(number int) Pod {
 	return h.Running[number]
 }
 
-// WarmHosts lists the warm hosts of the namespace with a key, or all with "", the newest first.
-func (c *Cluster) WarmHosts(ctx context.Context, placeKey string) ([]WarmHost, error) {
-	selector := api.LabelWarm
-	if placeKey != "" {
-		selector += "=" + placeKey
-	}
-	known, err := c.readWarm(ctx, selector)
+// WarmHosts lists the warm hosts of the namespace, the newest first.
+func (c *Cluster) WarmHosts(ctx context.Context) ([]WarmHost, error) {
+	known, err := c.readWarm(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +58,9 @@ func (c *Cluster) WarmHosts(ctx context.Context, placeKey string) ([]WarmHost, e
 	return hosts, nil
 }
 
-func (c *Cluster) readWarm(ctx context.Context, selector string) (*cache, error) {
+func (c *Cluster) readWarm(ctx context.Context) (*cache, error) {
 	known := newCache()
-	kinds := slices.DeleteFunc(c.listed(api.ListStates, joblist.Selector+","+selector), func(s selection) bool {
+	kinds := slices.DeleteFunc(c.listed(api.ListStates, joblist.Selector+","+api.LabelWarm), func(s selection) bool {
 		return s.kind.workload != nil && s.kind.workload != diagnose.Job && s.kind.workload != diagnose.LeaderWorkerSet
 	})
 	return known, c.client.readInto(ctx, known, kinds)
@@ -89,7 +85,7 @@ func (c *Cluster) unreadyFor(pods []corev1.Pod) time.Duration {
 // DeleteEndedWarmSets deletes the LeaderWorkerSets of an owner's warm hosts that have ended. This includes hosts whose leader lacks
 // the permission to end its set, so that they hold their nodes. Kubernetes itself deletes ended Jobs.
 func (c *Cluster) DeleteEndedWarmSets(ctx context.Context, owner string) error {
-	known, err := c.readWarm(ctx, api.LabelWarm)
+	known, err := c.readWarm(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,8 +117,7 @@ func warmHost(s snapshot) (WarmHost, bool) {
 	}
 	host := WarmHost{JobSummary: joblist.Summary(s.Workload, pods, now), Key: meta.Labels[api.LabelWarm],
 		Owner: meta.Annotations[api.AnnotationWarmOwner], Place: meta.Annotations[api.AnnotationWarmPlace],
-		Secrets: meta.Annotations[api.AnnotationWarmSecrets], Idle: meta.Annotations[api.AnnotationWarmIdle],
-		Inbox: meta.Annotations[api.AnnotationWarmInbox] != ""}
+		Secrets: meta.Annotations[api.AnnotationWarmSecrets], Inbox: meta.Annotations[api.AnnotationWarmInbox] != ""}
 	host.Handle = api.Handle{JobID: host.ID, Backend: s.Kind().Backend, Namespace: host.Namespace, K8sName: meta.Name, Store: host.Store, Hosts: host.Hosts}
 	host.Running = make([]Pod, host.Hosts)
 	for _, p := range diagnose.NewestOfHosts(pods) {

@@ -33,7 +33,7 @@ func warmSet(s *oneSet, owner string, ready corev1.ConditionStatus, since time.D
 func TestWarmHostsAreSetsToo(t *testing.T) {
 	s, c := clusterOfOneSet(t)
 	warmSet(s, "ann", corev1.ConditionTrue, time.Hour)
-	hosts, err := c.WarmHosts(t.Context(), "")
+	hosts, err := c.WarmHosts(t.Context())
 	if err != nil || len(hosts) != 1 {
 		t.Fatalf("%d hosts, %v", len(hosts), err)
 	}
@@ -52,7 +52,7 @@ func TestWarmHostsAreSetsToo(t *testing.T) {
 	}
 	s.pods = pods
 	s.set.Annotations[api.Contract.Names.Outcome] = `{"version":1,"state":"SUCCEEDED"}`
-	if hosts, err = c.WarmHosts(t.Context(), ""); err != nil || len(hosts) != 0 {
+	if hosts, err = c.WarmHosts(t.Context()); err != nil || len(hosts) != 0 {
 		t.Errorf("after its end: %d hosts, %v", len(hosts), err)
 	}
 	if reached, err = c.ReachedHost(t.Context(), h.Handle, h.PodOf(0)); err != nil || reached.TakesCalls() {

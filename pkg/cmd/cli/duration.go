@@ -121,15 +121,16 @@ func parseDays(s string) (time.Duration, error) {
 	return d + more, err
 }
 
-// ReadKeepWarm reads how long warm hosts stay, and maybe their level: 10m or 10m,clean. name is where the text
-// comes from, such as a flag.
+// ReadKeepWarm reads how long warm hosts stay, and maybe their level: 10m or 10m,clean. 0 means that there are none. name is where the
+// text comes from, such as a flag.
 func ReadKeepWarm(w *api.KeepWarm, name, text string) error {
 	duration, level, given := strings.Cut(text, ",")
-	idle, err := ParseDuration(duration)
-	if err != nil {
-		return fmt.Errorf("%s %q: %w", name, text, err)
+	w.Chosen, w.Idle, w.Level = true, 0, api.WarmPreloaded
+	if d, err := parseDays(duration); err != nil || d != 0 {
+		if w.Idle, err = ParseDuration(duration); err != nil {
+			return fmt.Errorf("%s %q: %w, or one with a level, such as 10m,clean", name, text, err)
+		}
 	}
-	w.Idle, w.Level = idle, api.WarmPreloaded
 	if !given {
 		return nil
 	}

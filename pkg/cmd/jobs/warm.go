@@ -110,7 +110,7 @@ func (c *command) warmHosts(ctx context.Context) (*kube.Cluster, []kube.WarmHost
 	if err != nil {
 		return nil, nil, err
 	}
-	hosts, err := cluster.WarmHosts(ctx, "")
+	hosts, err := cluster.WarmHosts(ctx)
 	return cluster, hosts, err
 }
 
@@ -143,6 +143,9 @@ func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) er
 func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHost, error) {
 	if mine {
 		user := job.CurrentUser()
+		if user == "" {
+			return nil, cli.Usagef("--mine: the name of your account on this machine is unknown")
+		}
 		all = slices.DeleteFunc(all, func(h kube.WarmHost) bool { return h.Owner != user })
 	}
 	if len(words) == 0 {

@@ -57,9 +57,8 @@ func defaultRequests(r *api.Request, t config.Target, getenv func(string) string
 		}
 		r.SharedCache = t.CacheScope == config.CacheShared
 	}
-	if r.KeepWarm.Idle > 0 || t.KeepWarm == "" {
+	if r.KeepWarm.Chosen || t.KeepWarm == "" {
 		return nil
 	}
-	r.KeepWarm.ByDefault = true
 	return cli.ReadKeepWarm(&r.KeepWarm, "keep_warm of the profile", t.KeepWarm)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
@@ -27,8 +29,12 @@ func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, 
 		again, _, err := r.dial(ctx, host)
 		return again, err
 	}
-	err := giveOn(ctx, conn, dial, call, queued)
+	waiting, stop := report.WithTimeout(ctx, r.wait.timeout)
+	defer stop()
+	err := giveOn(waiting, conn, dial, call, queued)
 	switch {
+	case errors.Is(err, warm.ErrUnknown) && ctx.Err() == nil && waiting.Err() != nil:
+		return r.waitedTooLong(host.ID)
 	case declined(err):
 		return fmt.Errorf("warm host %s is no longer free: %w", host.ID, err)
 	case errors.Is(err, warm.ErrUnknown):
@@ -37,6 +43,10 @@ func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, 
 		return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
 	}
 	return nil
+}
+
+func (r warmRun) waitedTooLong(host string) error {
+	return &cli.Error{Code: cli.ExitTimeout, Err: fmt.Errorf("--timeout %s expired while the call waited for warm host %s: it was not started", r.wait.timeout, host)}
 }
 
 // giveOn gives a call to a host on a connection, or, if that breaks, on another one. When ctx is done, a call that waits is cancelled,

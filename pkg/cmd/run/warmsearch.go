@@ -52,7 +52,7 @@ func (o *options) searchWarm(ctx context.Context) *warmSearch {
 		close(s.tried)
 		return s
 	}
-	s.list = sync.OnceValues(func() ([]kube.WarmHost, error) { return cluster.WarmHosts(ctx, "") })
+	s.list = sync.OnceValues(func() ([]kube.WarmHost, error) { return cluster.WarmHosts(ctx) })
 	last := backend.WarmKeys().Last()
 	if last.Server != config.Host || last.Host.Namespace != o.target.Namespace {
 		last = warm.Reached{}
@@ -131,7 +131,7 @@ func dialHost(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 // found returns the warm hosts, listed lately.
 func (s *warmSearch) found(ctx context.Context, cluster *kube.Cluster, now time.Time) ([]kube.WarmHost, error) {
 	if now.Sub(s.at) > oldAnswer {
-		return cluster.WarmHosts(ctx, "")
+		return cluster.WarmHosts(ctx)
 	}
 	return s.list()
 }
