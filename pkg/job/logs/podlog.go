@@ -109,11 +109,11 @@ func (l *podLog) readNode(ctx, live context.Context) error {
 		if ended && failing.IsZero() {
 			failing = time.Now()
 		}
-		var write *writeError
+		var write *WriteError
 		reason := reasonOf(err)
 		switch {
 		case errors.As(err, &write):
-			return write.err
+			return write.Err
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case reason == Gone, errors.Is(err, errRotated), ended && reason == Unready:
@@ -322,13 +322,13 @@ func (l *podLog) isEnd(text []byte) bool { return bytes.Equal(unmarked(text), l.
 
 func (l *podLog) flush() error {
 	if err := l.decoder.flush(); err != nil {
-		return &writeError{err}
+		return &WriteError{err}
 	}
 	return nil
 }
 
-// writeError is an error of the writer, after which nothing is tried again.
-type writeError struct{ err error }
+// WriteError is an error of who gets the log, after which nothing is tried again.
+type WriteError struct{ Err error }
 
-func (e *writeError) Error() string { return e.err.Error() }
-func (e *writeError) Unwrap() error { return e.err }
+func (e *WriteError) Error() string { return e.Err.Error() }
+func (e *WriteError) Unwrap() error { return e.Err }

@@ -38,7 +38,7 @@ func (l *podLog) findTail(ctx context.Context) error {
 		l.at = at
 		l.recent.sums = w.sumsOf(skip, whole)
 		if _, err := l.decoder.Write(before); err != nil {
-			return &writeError{err}
+			return &WriteError{err}
 		}
 		return nil
 	}

@@ -209,7 +209,7 @@ func (c *Conn) read(out io.Writer) (*api.Pickle, error) {
 			return nil, err
 		case k == kindOut && len(payload) >= offsetBytes:
 			if _, err := out.Write(payload[offsetBytes:]); err != nil {
-				return nil, err
+				return nil, &logs.WriteError{Err: err}
 			}
 			c.next = int64(binary.BigEndian.Uint64(payload)) + int64(len(payload)-offsetBytes)
 		case k == kindValue && c.OnValue != nil:

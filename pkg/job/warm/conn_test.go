@@ -194,6 +194,12 @@ func TestCutConnections(t *testing.T) {
 	if dials < 3 {
 		t.Errorf("%d connections, so none was cut", dials)
 	}
+	dials = 0
+	closed := writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
+	err = b.Logs(t.Context(), h, archive, logs.Options{Follow: true, Tail: -1, Host: -1}, display.Both(closed))
+	if !errors.Is(err, syscall.EPIPE) || dials != 1 {
+		t.Errorf("if nobody reads it: %v after %d connections", err, dials)
+	}
 	h.BundleSHA256 = "another"
 	err = b.Logs(t.Context(), h, archive, logs.Options{Follow: true, Tail: -1, Host: -1}, display.Both(io.Discard))
 	if !errors.Is(err, warm.ErrOtherCode) || !strings.Contains(err.Error(), hostID+" ran other code than was sent: "+call.Argv[slices.Index(call.Argv, "--bundle")+1]) {
