@@ -1,9 +1,12 @@
 package render
 
 import (
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -53,5 +56,28 @@ func TestStoreArguments(t *testing.T) {
 		if got := strings.Join(storeArguments(s), " "); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// A first call that is too long for one argument comes in pieces, each a text.
+func TestFirstCallOfAWarmHost(t *testing.T) {
+	long := strings.Repeat("é$(X)", 40_000)
+	first := api.WarmCall{ID: "job-a", Argv: []string{long}}
+	args, err := warmArguments(api.Spec{Warm: &api.Warm{First: first}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	for i, arg := range args {
+		if len(arg) > 128<<10 || !utf8.ValidString(arg) {
+			t.Errorf("argument %d has %d bytes", i, len(arg))
+		}
+		if i > 0 && args[i-1] == "--warm-first" {
+			text += arg
+		}
+	}
+	var got api.WarmCall
+	if err := json.Unmarshal([]byte(text), &got); err != nil || !reflect.DeepEqual(got.Argv, first.Argv) {
+		t.Errorf("the pieces are not the call: %v", err)
 	}
 }

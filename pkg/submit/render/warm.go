@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -24,7 +25,25 @@ func warmArguments(s api.Spec) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the first call of the host: %w", err)
 	}
-	return append(args, "--warm-first", string(first)), nil
+	for len(first) > 0 {
+		piece := firstRunes(first, maxArgument)
+		args, first = append(args, "--warm-first", string(piece)), first[len(piece):]
+	}
+	return args, nil
+}
+
+// maxArgument is how many bytes of a call fit into an argument: Linux allows 128 KiB.
+const maxArgument = 120 << 10
+
+// firstRunes returns the first characters of a text that take at most so many bytes.
+func firstRunes(text []byte, most int) []byte {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }
 
 // WarmCall returns what a warm host gets of a call. Variables that are secrets are those of the host.

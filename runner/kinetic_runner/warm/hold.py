@@ -31,8 +31,9 @@ def main(argv, _):
     try:
         own, others = divide(argv[1:])
         idle, limit = seconds(own[IDLE]), seconds(own[LIMIT])
-        first = json.loads(own[FIRST]) if FIRST in own else None
-        overwrite(own.get(FIRST, ""))
+        first = json.loads("".join(own[FIRST])) if FIRST in own else None
+        for word in own.get(FIRST, ()):
+            overwrite(word)
         secret = bytes.fromhex(os.environ.pop(NAMES["warm_key"]))
     except (KeyError, ValueError) as exc:
         tell(f"kinetic: a warm host needs {IDLE}, {LIMIT} and {NAMES['warm_key']}: {exc}\n")
@@ -129,10 +130,12 @@ def overwrite(word):
 
 
 def divide(words):
-    """Return the host's flags with their values, and the words for the runner of each call."""
+    """Return the host's flags with their values, and the words for the runner of each call. A long first call comes in pieces."""
     own, others, rest = {}, [], iter(words)
     for word in rest:
-        if word in FLAGS:
+        if word == FIRST:
+            own.setdefault(word, []).append(next(rest, ""))
+        elif word in FLAGS:
             own[word] = next(rest, "")
         else:
             others.append(word)
