@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/utils/clock"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // unwritable returns what an earlier run found out about repositories.
@@ -190,6 +193,12 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 	}
 }
 
+// hasPackageOf reports whether what is packaged has a directory of the name that a module of a package begins with.
+func hasPackageOf(module string, files *pack.Plan) bool {
+	top, _, isBelow := strings.Cut(module, ".")
+	return isBelow && files != nil && slices.ContainsFunc(files.Index.Files, func(f api.IndexFile) bool { return strings.Contains("/"+f.Path, "/"+top+"/") })
+}
+
 // uninstalled returns what would have a module that a job did not find, "" if that is not known.
 func uninstalled(p submit.Planned, module string, h api.Handle) string {
 	l, required := p.Deps.WithModule(module)
@@ -205,6 +214,8 @@ func uninstalled(p submit.Planned, module string, h api.Handle) string {
 		return fmt.Sprintf("%s is in %s, but --no-deps leaves it out", l.Name(), l.File)
 	case isLocal:
 		return ""
+	case hasPackageOf(module, p.Files):
+		return "your code has no module " + module
 	case custom:
 		return fmt.Sprintf("neither your code nor the image %s has the module %s, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled", h.ImageURI, module)
 	case jaxModules[module] && len(p.Environment.Added) == 0:

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // A job that does not find a module says what would have it, whatever its image is.
@@ -21,6 +22,8 @@ func TestUninstalled(t *testing.T) {
 	}{
 		"an image of one's own": {of(decide.Custom), own, "numpy",
 			"neither your code nor the image python:3.12 has the module numpy, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled"},
+		"a module of the project's package": {submit.Planned{Environment: decide.Plan{Mode: decide.Custom}, Files: &pack.Plan{Index: api.Index{Files: []api.IndexFile{{Path: "src/lab/a.py"}}}}}, own, "lab.b",
+			"your code has no module lab.b"},
 		"a local job": {of(""), api.Handle{Backend: api.BackendLocal}, "numpy", ""},
 		"JAX":         {of(decide.Bundled), own, "jax", "jax is not installed: --runtime jax adds it"},
 		"bundled": {of(decide.Bundled), own, "numpy",
