@@ -217,7 +217,7 @@ class Attempt:
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
             raise RunnerError(f"{store.url(name)} runs {call.file}, which is not in the package {options.bundle}")
         os.makedirs(os.path.join(self.workspace, call.cwd), exist_ok=True)
-        if call.data:
+        if call.data or options.warm and os.path.isdir(os.path.join(options.work, "data")):  # of earlier calls
             from .data import provide
 
             provided = provide(self, call, store.url(name))

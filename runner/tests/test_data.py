@@ -6,11 +6,12 @@ import shutil
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 from bucket import Bucket, RealBucket, real_program
 from fixture import JOB, RunnerCase, function, program, script
 
-from kinetic_runner.data import Progress, disk
+from kinetic_runner.data import Progress, disk, provide
 from kinetic_runner.errors import BadData
 
 SHOW = """
@@ -352,6 +353,19 @@ class Room(unittest.TestCase):
         disk.os = types.SimpleNamespace(statvfs=lambda _: types.SimpleNamespace(f_bavail=5 * gib, f_frsize=1, f_blocks=100 * gib))
         disk.check_room("/", gib, types.SimpleNamespace(log_file="", warm=False))
         disk.check_room("/", 5 * gib, types.SimpleNamespace(log_file="here", warm=False))
+
+    def test_a_warm_host_removes_what_it_has_copied_before_it_looks_for_room(self):
+        with tempfile.TemporaryDirectory() as work:
+            copies = [os.path.join(work, "data", name) for name in ("0123456789abcdef", "of-somebody-else")]
+            for folder in copies:
+                os.makedirs(os.path.join(folder, "deep"))
+            disk.os = types.SimpleNamespace(statvfs=lambda _: types.SimpleNamespace(f_bavail=1 - len(os.listdir(copies[0])), f_frsize=1, f_blocks=0))
+            self.addCleanup(setattr, disk, "os", os)
+            attempt = types.SimpleNamespace(options=types.SimpleNamespace(work=work, warm=True, log_file="here"), say=lambda _: None)
+            source = types.SimpleNamespace(size=1, look=lambda: None, copy=lambda folder, _: "")
+            with unittest.mock.patch("kinetic_runner.data.open_source", lambda *_: source):
+                provide(attempt, types.SimpleNamespace(data=[from_bucket("gs://bucket/set")]), "call.json")
+            self.assertEqual([os.listdir(folder) for folder in copies], [[], ["deep"]])
 
 
 class Lines(unittest.TestCase):

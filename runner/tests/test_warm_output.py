@@ -4,6 +4,7 @@ import base64
 import os
 import unittest
 
+from bucket import Bucket
 from fixture import function
 from hosting import Hosting, Ring
 from kinetic_runner.warm import frames
@@ -59,6 +60,23 @@ class Output(Hosting):
             self.end(ring)
             self.eventually(lambda job=job: os.path.exists(os.path.join(self.store, job, "end.json")))
             self.eventually(lambda job=job: job + ".given" not in self.kept())
+
+    def test_copies_of_data_are_removed(self):
+        bucket = Bucket()
+        self.addCleanup(bucket.close)
+        bucket.put("one/a", b"a")
+        bucket.put("two/b", b"b")
+        shows = """import os
+def f(**_):
+  data = os.path.join(%r, "data")
+  return [sorted(name for _, _, names in os.walk(data) for name in names), len(os.listdir(data))]""" % self.work
+        _, port = self.host(level="clean")
+        for job, url, found in (("one", "gs://bucket/one", "a"), ("same", "gs://bucket/one", "a"), ("two", "gs://bucket/two", "b"), ("none", "", "")):
+            data = [{"name": "images", "source": url, "access": "copy", "url": url}] if url else []
+            output, code = self.run_there(port, job, function(data=data), {"train.py": shows}, flags=["--emulator", bucket.host])
+            self.assertEqual(code, 0, output)
+            self.assertEqual(self.result(job)["value"][0], list(found), job)
+        self.assertEqual(self.result("none")["value"][1], 2, "volumes are mounted from directories that stay")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 import hashlib
 import os
+import re
 import threading
 import time
 from collections import namedtuple
@@ -15,6 +16,7 @@ from ..text import readable
 from .disk import check_room
 
 COPY = "copy"
+KEY = re.compile("[0-9a-f]{16}")
 LINE_SECONDS = 10.0  # between two lines about the progress of copies
 
 Input = namedtuple("Input", "name mount source access set url path file")
@@ -45,6 +47,8 @@ def provide(attempt, call, where):
     for entry in inputs:
         if entry.access == COPY:
             sources.setdefault(key_of(entry), entry)
+    if attempt.options.warm:
+        remove_copies(folder_of(attempt.options))
     folders = copy_sources(attempt, sources) if sources else {}
     provided = Provided()
     for entry in inputs:
@@ -78,13 +82,25 @@ def key_of(entry):
     return hashlib.sha256((entry.set + entry.url).encode()).hexdigest()[:16]
 
 
+def folder_of(options):
+    """Return the directory of all copies."""
+    return os.path.join(options.work, "data")
+
+
+def remove_copies(parent):
+    """Remove what earlier calls of a warm host have copied. The directories stay: volumes are mounted from there."""
+    if os.path.isdir(parent) and not os.path.ismount(parent):  # else it is on a volume of an overlay, which others may use
+        for key in filter(KEY.fullmatch, os.listdir(parent)):
+            empty_directory(os.path.join(parent, key))
+
+
 def copy_sources(attempt, sources):
     """Copy each source to the disk. Return the paths, by key: of a directory, or of the single file in it."""
     opened = {key: open_source(attempt, entry) for key, entry in sources.items()}
     for key, source in opened.items():
         named(sources[key], source.look)
     total = sum(source.size for source in opened.values())
-    parent = os.path.join(attempt.options.work, "data")
+    parent = folder_of(attempt.options)
     os.makedirs(parent, exist_ok=True)
     check_room(parent, total, attempt.options)
     progress = Progress(attempt.say, total)
