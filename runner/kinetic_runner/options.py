@@ -101,7 +101,7 @@ FLAGS = {  # the parser of the value, and the default
     "--grace": (seconds, 25.0),  # SECONDS: time from SIGTERM to SIGKILL
     "--work": (os.path.abspath, WORK),  # DIR: parent directory of workspace/, scratch/ and env/
     "--warm": (None, False),  # the pod takes further calls: change the workspace of the last one in place, and leave the other hosts alone
-    "--may-be-gone": (None, False),  # an earlier pod of a warm host may have run the call, and its user removed it: without a call.json it has ended
+    "--may-be-gone": (None, False),  # the call has waited at a warm host, or an earlier pod may have run it, and its user may have removed it: without a call.json it has ended
     "--given": (os.path.abspath, ""),  # DIR: directory with objects of a new call that the client is storing
     "--group-port": (whole_number, PORTS["group"]),  # PORT: port of host 0 to which the runners of the other hosts connect
     "--log-file": (str, ""),  # PATH: file to write the log to instead of printing it

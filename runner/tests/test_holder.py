@@ -118,6 +118,31 @@ class Holding(Hosting):
         again.send(frames.ATTACH, {"id": "call-9", "lines": -1, "follow": True})
         self.assertEqual(again.receive(), (frames.STATE, {"id": "call-9", "state": "unknown"}))
 
+    def test_a_call_that_waits_goes_on_without_its_client(self):
+        _, port = self.host()
+        go, count = os.path.join(self.root, "go"), os.path.join(self.root, "count")
+        _, running = self.begun(port, f"import os\ndef f():\n  print('begun', flush=True)\n  while not os.path.exists({go!r}): os.sched_yield()")
+        orders = [self.order(job, function(), {"train.py": f"def f():\n  open({count!r}, 'a').write('x')\n  return 1"}, wait=True) for job in ("lost", "back", "cancelled", "removed")]
+        for order in orders:
+            ring = Ring(self, port)
+            ring.send(frames.CALL, order)
+            self.assertEqual(ring.receive()[1]["state"], "queued")
+            ring.close()
+        shutil.rmtree(os.path.join(self.store, "removed"))
+        back = Ring(self, port)
+        back.send(frames.CANCEL, {"id": "cancelled"})
+        self.assertEqual(back.receive(), (frames.STATE, {"id": "cancelled", "state": "unknown"}))
+        back.send(frames.CALL, orders[1])
+        self.assertEqual(back.receive()[1]["state"], "queued")
+        open(go, "w").close()
+        self.assertEqual(back.receive()[1]["state"], "started")
+        self.assertEqual((self.end(back), self.end(running)), (0, 0))
+        back = Ring(self, port)
+        back.send(frames.CALL, self.order("next", function(), {"train.py": f"def f(): return open({count!r}).read()"}, wait=True))
+        self.assertEqual(self.end(back), 0)
+        self.assertEqual((self.result("lost")["value"], self.result("next")["value"]), (1, "xx"))
+        self.assertFalse(os.path.exists(os.path.join(self.store, "cancelled", "end.json")) or os.path.exists(os.path.join(self.store, "removed")))
+
     def test_a_value_is_told_before_the_process_ends(self):
         _, port = self.host()
         go = os.path.join(self.root, "go")

@@ -43,7 +43,7 @@ class Holder:
         empty_directory(self._folder)  # this container may have been started again
         self._began = self._free_since = time.monotonic()
         self._selector = selectors.DefaultSelector()
-        self._peers, self._waiting = set(), []  # connections; calls that wait for their turn, each with its client or None
+        self._peers, self._waiting = set(), []  # connections; calls that wait for their turn, each with whether a client has given it
         listener = socket.create_server(("127.0.0.1", port), backlog=CONNECTIONS)
         self.listen(listener, lambda connection: Client(self, connection, Frames(secret, pod_uid, True)), CONNECTIONS)
         self.port = listener.getsockname()[1]
@@ -152,8 +152,8 @@ class Holder:
         if self._current is not None and self._current.code is not None:
             self._finish()
         while self._current is None and self._waiting and not self._stopping and self._group.complete:
-            client, order = self._waiting[0]
-            late = client is not None and self._is_late() and not self._group.has(order)
+            is_given, order = self._waiting[0]
+            late = is_given and self._is_late() and not self._group.has(order)
             if not late and not self._group.give(order, self._keeper.has_run):
                 break
             self._waiting.pop(0)
@@ -233,7 +233,7 @@ class Holder:
         if client is not None and not self._admits(client, order):
             return
         if job not in self._calls and not self._is_waiting(job):
-            self._waiting.append((client, order))
+            self._waiting.append((client is not None, order))
 
     def _admits(self, client, order):
         """Report whether a call of a client may wait for its turn; answer the client, or let it await the call."""
@@ -275,7 +275,7 @@ class Holder:
         if order.pop("anew", False):
             self._keeper.end_forks()
         argv = self._flags + order["argv"] + call.keep(order.pop("objects", {})) + (["--retries", "0"] if self._group.repeats else ["--final"])
-        if self._is_new:
+        if self._is_new or order.get("wait"):
             argv.append("--may-be-gone")
         self._keeper.note_call(order)
         if self._keeper.lasting:
@@ -348,7 +348,7 @@ class Holder:
             self._stopping, self.lost, self._replaced = True, why, replaced
             if replaced:
                 self._group.announce_loss()
-                self.left_unended = self._group.repeats and any(client is None for client, _ in self._waiting)
+                self.left_unended = self._group.repeats and not all(is_given for is_given, _ in self._waiting)
             for _, order in self._waiting:
                 self._group.cancel(order["id"])
             self._answer_who_awaits(lambda _: True, self._why)
@@ -361,15 +361,8 @@ class Holder:
             self._current.stop()
 
     def drop(self, peer):
-        """Forget a connection. Its call goes on, if it has begun or is about to begin on all hosts."""
+        """Forget a connection. Its call goes on, also if it waits for its turn: its client may be asleep, and come back."""
         self._peers.discard(peer)
-        waiting, self._waiting = self._waiting, []
-        for client, order in waiting:
-            if client is peer:
-                client = next((other for other in self._peers if other.awaited is not None and other.awaited[0] == order["id"]), None)
-                if client is None and not self._group.has(order):
-                    continue
-            self._waiting.append((client, order))
 
     def adopt(self, peer):
         """Serve a connection."""
