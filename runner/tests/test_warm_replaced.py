@@ -200,6 +200,17 @@ class Ends(Hosting):
         with open(os.path.join(self.store, job, "end.json")) as file:
             self.assertEqual(json.load(file)["reason"], "Killed")
 
+    def test_a_call_that_is_cancelled_while_its_runner_starts(self):
+        _, port = self.host(change="import kinetic_runner.warm.calls as module; start = module.HostedCall.start; module.HostedCall.start = lambda call, *args: (start(call, *args), call.stop())", level="clean")
+        for job in ("one", "two", "three"):
+            output, code = self.run_there(port, job, function(), {"train.py": "def f(): pass"})
+            self.assertIn(code, (-signal.SIGTERM, 143), output)
+            end = os.path.join(self.store, job, "end.json")
+            self.eventually(lambda end=end: os.path.exists(end))
+            with open(end) as file:
+                end = json.load(file)
+            self.assertEqual((end["reason"], end["exit_code"]), ("Terminated", 143), end["message"])
+
     def test_a_host_waits_for_the_call_of_a_client_that_has_asked(self):
         process, port = self.host()
         ring = Ring(self, port)

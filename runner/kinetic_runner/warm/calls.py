@@ -87,6 +87,7 @@ class HostedCall:
         self._value, self._given = self.log + VALUE_FILE, os.path.join(folder, job + ".given")
         self._file = None
         self.is_dropped = False  # whether its output is no longer here
+        self.was_stopped = False  # whether its runner was told to end it
 
     @property
     def seconds(self):
@@ -115,6 +116,7 @@ class HostedCall:
     def stop(self):
         """Tell its runner to end it."""
         if self.pid and self.code is None:
+            self.was_stopped = True
             os.kill(self.pid, signal.SIGTERM)
 
     def output(self, offset, size):

@@ -12,7 +12,7 @@ from ..contract import OBJECTS
 from ..documents import VERSION
 from ..errors import NotFound, RunnerError, Unreachable, explain
 from ..options import parse_options
-from ..outcome import DISRUPTED, EXIT_KILLED, EXIT_RUNNER, KILLED, RUNNER_FAILURE, TERMINATED, signal_name
+from ..outcome import DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, RUNNER_FAILURE, TERMINATED, signal_name
 from ..publish import end_metadata, end_of_result
 from ..records import create_or_read, whole
 from ..store import open_store
@@ -40,9 +40,10 @@ def _record(call, end):
     job, argv = call.job, call.argv
     while True:
         try:
-            store, given = store_of(job, argv), parse_options(["--job", job, *argv]).given
-            if given:
-                GivenStore(store, given, job, tell).complete()
+            options = parse_options(["--job", job, *argv])
+            store = store_with(options)
+            if options.given:
+                GivenStore(store, options.given, job, tell).complete()
                 call.drop_given()
             end["attempt"] = max(1, len(list(store.list(OBJECTS["attempts"] % job))))
             return end_of_result(store, job) or create_or_read(store, record_name(job, "end"), end, end_metadata(end))
@@ -54,24 +55,39 @@ def _record(call, end):
 
 def store_of(job, argv):
     """Return the store that the flags of a call name."""
-    options = parse_options(["--job", job, *argv])
+    return store_with(parse_options(["--job", job, *argv]))
+
+
+def store_with(options):
+    """Return the store that the options of a call name."""
     return open_store(options.store, options.emulator, options.metadata_host, options.credentials)
 
 
 def end_of(call, lost):
     """Return end.json of a call."""
-    report, code = call.report, call.code
+    report = call.report
     if "state" in report:
         end = {name: value for name, value in report.items() if name not in NOT_IN_END} | {"host": 0, "by": "runner"}
-        if lost and end["reason"] == TERMINATED:
-            end.update(reason=DISRUPTED, message=lost)
-        return dict(end, exit_code=1) if end["reason"] == DISRUPTED else end
-    why = f"the runner of the call was killed by {signal_name(-code)}" if code < 0 else f"the runner of the call ended with exit code {code}"
+    else:
+        reason, exit_code, why = what_ended(call)
+        end = {"version": VERSION, "state": "FAILED", "reason": reason, "message": why, "exit_code": exit_code, "host": 0}
+        end.update(started=call.started, finished=timestamp(), by="runner")
+    if lost and end["reason"] == TERMINATED:
+        end.update(reason=DISRUPTED, message=lost)
+    return dict(end, exit_code=1) if end["reason"] == DISRUPTED else end
+
+
+def what_ended(call):
+    """Return why a call ended whose runner has reported nothing: the reason, the exit code, and a sentence."""
+    code = call.code
+    if call.was_stopped and code in (-signal.SIGTERM, EXIT_TERMINATED):  # its runner had just started
+        return TERMINATED, EXIT_TERMINATED, "the call was terminated before it started"
+    if code >= 0:
+        return RUNNER_FAILURE, EXIT_RUNNER, f"the runner of the call ended with exit code {code}"
+    why = f"the runner of the call was killed by {signal_name(-code)}"
     if code == -signal.SIGKILL:
         why += ": the memory of the pod may have run out"
-    reason, exit_code = (KILLED, EXIT_KILLED) if code < 0 else (RUNNER_FAILURE, EXIT_RUNNER)
-    end = {"version": VERSION, "state": "FAILED", "reason": reason, "message": why, "exit_code": exit_code, "host": 0}
-    return dict(end, started=call.started, finished=timestamp(), by="runner")
+    return KILLED, EXIT_KILLED, why
 
 
 def unended(store, host, secret):
