@@ -21,7 +21,18 @@ WARM_UP = 3  # calls until a host has all that it keeps
 GROWTH = 4 << 20  # bytes of memory, of which Python's allocator may take pieces at any time
 DISK_GROWTH = 4 << 10  # bytes for each call whose output can be read again
 VALUE = "import heavy, os, time\ndef f():\n  print('begun', flush=True)\n  time.sleep(%r)\n  return %d"
-
+KEY = 0x4B000000 | os.getpid() << 1
+MAKE = r"""
+import ctypes
+def make(key):
+  system = ctypes.CDLL(None)
+  objects = system.shmget(key, 1, 0o1600), system.semget(key, 1, 0o1600), system.msgget(key, 0o1600)
+  system.semop(objects[1], b"\0\0\1\0\0\0", 1)
+  system.msgsnd(objects[2], b"\1".ljust(9, b"\0"), 1, 0)
+def unmake(key):
+  system = ctypes.CDLL(None)
+  return [system.shmctl(system.shmget(key, 0, 0), 0, None), system.semctl(system.semget(key, 0, 0), 0, 0), system.msgctl(system.msgget(key, 0), 0, None)]
+"""
 
 Held = namedtuple("Held", "memory descriptors threads processes files disk")
 
@@ -138,28 +149,43 @@ class Many(Hosting):
 
     @unittest.skipIf(subprocess.run([*CONTAINER, tempfile.gettempdir(), "true"], capture_output=True).returncode, "this machine allows no container")
     def test_the_next_call_finds_nothing_of_the_last(self):
-        leaves = """import os, signal, time
+        leaves = MAKE + """
+import os, signal, time
 def f():
   open("/tmp/left", "w").close()
   os.makedirs("/dev/shm/left/deep")
+  make(%d)
   read, write = os.pipe()
   if not os.fork():
     os.setsid()
     if not os.fork():
       signal.signal(signal.SIGTERM, signal.SIG_IGN)
-      os.write(write, b"%d" % os.getpid())
+      os.write(write, b"%%d" %% os.getpid())
       os.closerange(0, 256)
       time.sleep(1000)
     os._exit(0)
-  return int(os.read(read, 10))"""
-        looks = "import os\ndef f(): return [os.path.exists('/proc/%d'), *map(os.path.exists, ('/tmp/left', '/dev/shm/left'))]"
-        for level in ("clean", "preloaded", "process"):
-            with self.subTest(level):
+  return int(os.read(read, 10))""" % KEY
+        looks = """import os
+def f():
+  objects = [int(line.split()[0]) for kind in ("shm", "sem", "msg") for line in list(open("/proc/sysvipc/" + kind))[1:]]
+  return [*map(os.path.exists, ("/proc/%%d", "/tmp/left", "/dev/shm/left")), objects.count(%d), objects.count(%d)]""" % (KEY, KEY + 1)
+        beside = ("sh", "-c", 'sleep 1000 & echo $! > "$0/beside"; "$@"; :')  # of another container, if all of a pod see each other's processes
+        for level, first in (("clean", ()), ("preloaded", ()), ("process", ()), ("preloaded", beside)):
+            with self.subTest(level, first=first):
                 self.setUp()
-                self.PREFIX = (*CONTAINER, self.root)
-                process, port = self.warm(level)
-                (left,), _ = self.values(port, leaves)
-                self.assertEqual(self.values(port, looks % left)[0], [[False, False, False]])
+                self.PREFIX = (*CONTAINER, self.root, *first, *[self.root] * bool(first))
+                change = f"import kinetic_runner.warm.holder as module; module.WORK = {self.work!r}" if first else ""
+                process, port = self.warm(level, change=change)
+                exec(MAKE, made := {})  # as another pod may, if it shares the IPC namespace
+                self.addCleanup(made["unmake"], KEY)
+                self.addCleanup(made["unmake"], KEY + 1)
+                made["make"](KEY + 1)
+                (left,), printed = self.values(port, leaves)
+                self.assertEqual(self.values(port, looks % left)[0], [[False, False, False, 0, 3]], printed)
+                if first:
+                    with open(os.path.join(self.root, "beside")) as file:
+                        self.assertEqual(self.values(port, f"import os\ndef f(): return os.path.exists('/proc/{file.read().strip()}')")[0], [True])
+                made["unmake"](KEY + 1)
                 process.kill()
 
     def begin(self, port, number):

@@ -10,6 +10,7 @@ import socket
 import time
 
 from ..bundle.unpack import empty_directory
+from ..environment import WORK
 from ..errors import RunnerError
 from ..process import reap
 from ..text import tell
@@ -19,7 +20,7 @@ from .connections import ASKED_SECONDS, CONNECTIONS, Client, Entrance
 from .frames import Frames
 from .group import Alone
 from .keeper import PRELOADED, KeptProcess
-from .leftovers import Leftovers, end_others
+from .leftovers import Leftovers, adopt_orphans, end_others
 from .ends import record_end
 
 TAIL_SECONDS, FIRST_TAIL_SECONDS = 0.01, 0.002  # between looks for output of a call that somebody follows, and in its first second
@@ -47,7 +48,7 @@ class Holder:
         listener = socket.create_server(("127.0.0.1", port), backlog=CONNECTIONS)
         self.listen(listener, lambda connection: Client(self, connection, Frames(secret, pod_uid, True)), CONNECTIONS)
         self.port = listener.getsockname()[1]
-        self._leftovers = Leftovers()
+        self._leftovers, self._is_alone = Leftovers(), os.getpid() == 1 or work == WORK and adopt_orphans()  # else others use this machine, too
         self._recording = None  # a thread that records the end of a call
         self._is_new = True  # until its first call has ended, which tells whether this pod replaces another
         self._calls, self._current, self._cancelled = {}, None, set()
@@ -165,7 +166,7 @@ class Holder:
     def _finish(self):
         if self._current.code < 0:  # its runner was killed, and ends nothing
             self._keeper.end(in_order=False)
-        if os.getpid() == 1:  # else others use this machine, too
+        if self._is_alone:
             end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")

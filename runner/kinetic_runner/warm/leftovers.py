@@ -12,11 +12,13 @@ from ..process import reap
 
 END_SECONDS, POLL_SECONDS = 5.0, 0.005
 PLACES = ("/tmp", "/var/tmp", "/dev/shm")
+USERS = {"shm": (4,), "msg": (5, 6), "sem": ()}  # columns of /proc/sysvipc with the processes that have made an object, or used it last
+REMOVE, LAST_USER, SUBREAPER = 0, 11, 36  # commands of semctl and the like, and of prctl
 EMPTY_DIR = "/kubernetes.io~empty-dir/"  # in the path of such a volume on its node
 
 
 class Leftovers:
-    """Remembers what is in the places of temporary files before any call, and removes what has come since.
+    """Remembers what is in the places of temporary files before any call, and the System V objects, and removes what has come since.
 
     A place that an overlay has put on a volume stays as it is: other pods may use it.
     """
@@ -24,6 +26,7 @@ class Leftovers:
     def __init__(self, places=PLACES):
         mounts = mounted()
         self._before = {place: names_in(place) for place in places if is_own(place, mounts)}
+        self._objects = set(system_objects())
 
     def remove(self):
         """Remove what calls have left. What can't be removed stays."""
@@ -35,6 +38,9 @@ class Leftovers:
                         remove(path)
                     else:
                         os.unlink(path)
+        for (kind, number), words in system_objects().items():
+            if (kind, number) not in self._objects:
+                remove_own(kind, number, [int(words[column]) for column in USERS[kind]])
 
 
 def mounted():
@@ -64,15 +70,40 @@ def names_in(place):
         return set()
 
 
+def system_objects():
+    """Return what the system says of shared memory, queues and semaphores of System V: words, by kind and ID."""
+    found = {}
+    for kind in USERS:
+        with suppress(OSError), open(f"/proc/sysvipc/{kind}", encoding="ascii") as file:
+            found.update({(kind, int(words[1])): words for words in map(str.split, file.readlines()[1:])})
+    return found
+
+
+def remove_own(kind, number, users):
+    """Remove a System V object that processes of this container have made, or used last: 0 is one elsewhere, such as in another pod."""
+    import ctypes
+
+    control = getattr(ctypes.CDLL(None), kind + "ctl")
+    if max(users or [control(number, 0, LAST_USER)]) > 0:
+        control(number, *((0, REMOVE) if kind == "sem" else (REMOVE, None)))
+
+
+def adopt_orphans():
+    """Become the parent of descendants whose parents end, which PID 1 is in any case. Return whether that is possible."""
+    import ctypes
+
+    return not ctypes.CDLL(None).prctl(SUBREAPER, *map(ctypes.c_ulong, (1, 0, 0, 0)))
+
+
 def end_others(keeps):
-    """As PID 1 of a container, kill its descendants, except for processes for which keeps(pid, running) is true.
+    """Kill the descendants of this process, which adopts orphans, except for processes for which keeps(pid, running) is true.
 
     A shell from outside, and what it runs, stays.
     """
     until = time.monotonic() + END_SECONDS
     while time.monotonic() < until:
         running = processes()
-        left = [pid for pid in running if descends(pid, running) and not keeps(pid, running)]
+        left = [pid for pid in running if descends(pid, running, os.getpid()) and not keeps(pid, running)]
         if not left:
             return
         for pid in left:
