@@ -8,6 +8,7 @@ from bucket import Bucket
 from fixture import function
 from hosting import Hosting, Ring
 from kinetic_runner.warm import frames
+from wheels import MadeWheel, Packages
 
 FEW = "import kinetic_runner.warm.holder as module; module.KEPT_BYTES = 1500"
 PRINTS = "def f():\n  print('x' * 999)\n  return %d"
@@ -77,6 +78,23 @@ def f(**_):
             self.assertEqual(code, 0, output)
             self.assertEqual(self.result(job)["value"][0], list(found), job)
         self.assertEqual(self.result("none")["value"][1], 2, "volumes are mounted from directories that stay")
+
+
+class Environment(Packages, Hosting):
+    def test_files_of_packages_that_a_call_has_changed_are_installed_again(self):
+        two = MadeWheel("two", files={"two/__init__.py": "from two.deep import VERSION", "two/deep.py": "VERSION = 2"})
+        change = "import os, two\ndef f():\n  path = os.path.join(os.path.dirname(two.__file__), 'deep.py')\n  %s\n  return two.VERSION"
+        write, drop, keep = (change % step for step in ("open(path, 'w').write('VERSION = 3')", "os.unlink(path)", "pass"))
+        for level in ("clean", "preloaded", "process"):
+            self.setUp()
+            _, port = self.host(level=level)
+            installed = []
+            for number, source in enumerate((write, keep, drop, keep, keep)):
+                output, code = self.run_there(port, f"call-{number}", function(), {"train.py": source}, flags=self.packages(two))
+                self.assertEqual(code, 0, output)
+                self.assertEqual(self.result(f"call-{number}")["value"], 2, (level, number))
+                installed.append("installed 1 package " in output)
+            self.assertEqual(installed, [True, True, False, True, False], level)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,22 @@ class Memory:
         with open(self._path, "w", encoding="utf-8") as file:
             json.dump({"seal": self._seal(), "files": self._files, "resolved": self._resolved}, file)
 
+    def check(self):
+        """Report whether the environment is whole, also each file in it. Else remove the note, so that it is made again."""
+        if self.is_whole and self._is_changed():
+            self.is_whole = False
+            os.unlink(self._path)
+        return self.is_whole
+
+    def _is_changed(self):
+        """Report whether a file was changed or removed since the note, other than byte code, which Python writes."""
+        noted, site = os.stat(self._path).st_ctime_ns, self._venv.site
+        names = (name for names in self._files.values() for name in names if not name.endswith(".pyc"))
+        try:
+            return any(os.stat(os.path.join(site, name)).st_ctime_ns > noted for name in names)
+        except OSError:
+            return True
+
     def _seal(self):
         """Return what changes when a package is installed or removed."""
         return [os.stat(folder).st_ctime_ns for folder in (self._venv.site, self._venv.bin)]

@@ -93,7 +93,7 @@ class KeptProcess:
         if self._pid and self._pid not in processes():
             self._forget()  # it has ended
         packages = Imports(packages_file(self._work))
-        if self.last["environment"] and not Memory(Venv(os.path.join(self._work, "env"))).recall().is_whole:  # a call has changed it
+        if self.last["environment"] and not Memory(Venv(os.path.join(self._work, "env"))).recall().check():  # a call has changed it
             self.end()
             packages.forget()
         names = packages.names()
