@@ -108,6 +108,18 @@ def f():
                 process.kill()
                 process.wait()
 
+    def test_another_json(self):
+        """As some do who use a faster one. The runner reports as before."""
+        source = "import json\ndef f():\n  json.loads = json.dumps = json.load = json.dump = lambda *_: b''\n  return [1]"
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                self.setUp()
+                self.calls = 0
+                _, port = self.host(level=level)
+                values, printed = self.values(port, source, source)
+                self.assertEqual(values, [[1], [1]], printed)
+                self.assertNotIn("Traceback", "".join(printed))
+
     def test_another_list_in_place_of_the_path(self):
         _, port = self.host(level="process")
         (first, second), printed = self.values(port, "import os, sys\ndef f():\n  sys.path = ['/left', *sys.path]\n  return os.getpid()", "import os, sys\ndef f(): return os.getpid(), '/left' in sys.path")

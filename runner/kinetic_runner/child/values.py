@@ -5,11 +5,11 @@
 import binascii
 import enum
 import errno
-import json
 import math
 import os
 import sys
 from collections import abc, namedtuple
+from json import dumps  # by name: a call may put another one in its place
 
 from .wording import INTERRUPTIONS, listing, message_of, quoted, repr_of, shorten, type_name
 
@@ -70,8 +70,7 @@ def remove_digit_limit():
 
 def encode(data):
     """Return plain data as compact JSON in UTF-8, with lone surrogates as \\u escapes."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
-    return text.encode("utf-8", "backslashreplace")
+    return dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False).encode("utf-8", "backslashreplace")
 
 
 class Converter:

@@ -3,12 +3,12 @@
 """The installed packages that calls on a warm host have imported, noted in a file for the next call. Never modules of the project."""
 
 import importlib.util
-import json
 import os
 import sys
 import time
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
+from json import dumps, loads  # by name: a call may put others in their place
 
 from .traces import Traces
 
@@ -157,7 +157,7 @@ def read(path):
     """Return the object that a file has as JSON, an empty one without the file."""
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)
+            return loads(file.read())
     except (OSError, ValueError):
         return {}
 
@@ -166,7 +166,7 @@ def write(path, content):
     """Replace a file by one with this JSON. Return whether that could be done: a disk may be full."""
     try:
         with open(path + ".new", "w", encoding="utf-8") as file:
-            json.dump(content, file)
+            file.write(dumps(content))
         os.rename(path + ".new", path)
     except OSError:
         return False
