@@ -108,6 +108,49 @@ def f():
                 process.kill()
                 process.wait()
 
+    def test_what_a_call_changes_in_libraries(self):
+        """The same call gives the same again."""
+        source = """import asyncio, contextvars, decimal, gc, heavy, logging, multiprocessing, os, random, resource, socket, subprocess, sys
+def f():
+  log, path = logging.getLogger("mine"), os.path.abspath("log")
+  found = [socket.getdefaulttimeout(), decimal.getcontext().prec, gc.isenabled(), sys.getswitchinterval(), heavy.V.get("none"), log.level, log.handlers, os.environ.get("LEFT"), sys.stdin.read()]
+  found += [resource.getrlimit(resource.RLIMIT_NOFILE), sorted(os.sched_getaffinity(0)), subprocess.check_output("echo $LEFT $PUT", shell=True, text=True)]
+  logging.basicConfig(filename=path, level=logging.INFO)
+  logging.info("printed")
+  found.append(open(path).read())
+  multiprocessing.set_start_method("spawn")
+  loop = asyncio.get_event_loop_policy().new_event_loop()
+  asyncio.set_event_loop(loop)
+  loop.close()
+  socket.setdefaulttimeout(3)
+  decimal.getcontext().prec = 5
+  gc.disable()
+  sys.setswitchinterval(1)
+  heavy.V.set("left")
+  log.setLevel("DEBUG")
+  log.addHandler(logging.StreamHandler())
+  os.putenv("PUT", "1")
+  os.environ["LEFT"] = "1"
+  os.environ = dict(os.environ)
+  resource.setrlimit(resource.RLIMIT_NOFILE, (77, found[9][1]))
+  os.sched_setaffinity(0, {min(found[10])})
+  sys.stdin.close()
+  return found, os.getpid()
+"""
+        _, port = self.host(level="process", PYTHONPATH=self.site({"heavy.py": "import contextvars\nV = contextvars.ContextVar('V')\n"}))
+        values, printed = self.values(port, *[source] * 3)
+        self.assertEqual(values, [[values[0][0], value[1]] for value in values], printed)
+        self.assertEqual(values[1], values[2], printed)
+        asks = "import asyncio, os\ndef f():\n  loop = asyncio.get_event_loop()\n  loop.run_until_complete(asyncio.sleep(0))\n  loop.close()\n  return os.getpid()"
+        values, printed = self.values(port, asks, asks, "import os\nasync def f(): return os.getpid()", asks)
+        self.assertEqual(values, [values[0]] * 4, printed)
+
+    def test_random_numbers(self):
+        _, port = self.host(level="process")
+        source = "import os, random\ndef f():\n  found = random.random()\n  random.seed(0)\n  return found, os.getpid()"
+        values, printed = self.values(port, *[source] * 4)
+        self.assertEqual((len({number for number, _ in values}), len({pid for _, pid in values[1:]})), (4, 1), printed)
+
     def test_another_json(self):
         """As some do who use a faster one. The runner reports as before."""
         source = "import json\ndef f():\n  json.loads = json.dumps = json.load = json.dump = lambda *_: b''\n  return [1]"

@@ -22,7 +22,8 @@ LISTENER = 3  # the descriptor of the socket, for the process that is kept
 SIZE = struct.Struct("!I")
 FILES = 4  # standard input, output and error, and the reports
 PIECE = 1 << 16
-STREAMS = [(stream, stream.fileno(), stream.name, stream.encoding, stream.errors) for stream in (sys.__stdout__, sys.__stderr__) if stream]
+STREAMS = [(stream, stream.fileno(), stream.name, stream.encoding, stream.errors) for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__) if stream]
+ENVIRON = os.environ
 
 
 def socket_file(work):
@@ -77,16 +78,17 @@ def adopt(order, files):
         os.dup2(fd, number)
     close_all(*moved, *(fd for fd in files if fd >= len(files)))
     renew_streams()
+    os.environ = ENVIRON  # a call may have put another object there
     os.environ.clear()
     os.environ.update(order["environ"])
 
 
 def renew_streams():
-    """Make standard output and error as they are in a new Python: a stream remembers whether its file had positions, and a call may have closed it."""
+    """Make the standard streams as they are in a new Python: a stream remembers whether its file had positions, and a call may have closed it."""
     for stream, number, name, encoding, errors in STREAMS:
-        raw = io.FileIO(number, "w", closefd=False)
+        raw = io.FileIO(number, "w" if number else "r", closefd=False)
         raw.name = name
-        stream.__init__(raw, encoding, errors, newline="\n", write_through=True)
+        stream.__init__(raw if number else io.BufferedReader(raw), encoding, errors, newline="\n", write_through=True)
 
 
 def has_left(connection):

@@ -49,7 +49,7 @@ def main(argv, _):
         variables.watch()
     else:
         control.close()
-    return Resident(function, control if lasting else None, variables).run(order, packages)
+    return Resident(function, control if lasting else None, variables, seeds).run(order, packages)
 
 
 class Fork:

@@ -14,6 +14,7 @@ import sys
 import threading
 import zipimport
 from contextlib import suppress
+from contextvars import copy_context
 from types import FunctionType, ModuleType
 
 from ..child.answer import ignore_signal
@@ -22,6 +23,7 @@ from ..child.report import Report
 from ..process import close_all, reap
 from .handover import FILES, next_order
 from .imports import is_below, is_installed, members
+from .libraries import Libraries
 from .shadows import Path, Shadows
 from .traces import Traces
 from .variables import is_import
@@ -36,11 +38,11 @@ RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal
 class Resident:
     """Runs calls by the module child.function. control is the socket for further orders, or None for one call only.
 
-    variables are what the packages that are imported already have set in os.environ.
+    variables are what the packages that are imported already have set in os.environ, seeds their random numbers.
     """
 
-    def __init__(self, function, control, variables):
-        self._function, self._control, self._variables = function, control, variables
+    def __init__(self, function, control, variables, seeds):
+        self._function, self._control, self._variables, self._seeds = function, control, variables, seeds
         sys.path = Path(sys.path)
         self._before, self._traces = Before(), Traces(is_import) if control else None
         self._known = set(sys.modules)
@@ -52,22 +54,22 @@ class Resident:
             self._function.enter(call)
             self._variables.apply()
             report, shadows = Report(call["scratch"]), Shadows(tell)
-            code = self._function.run(call, report)
+            code = copy_context().run(self._function.run, call, report)
             if not report.ours:
                 return code  # a fork by the user's code
             shadows.settle()
             packages.note(call, self._function.STARTUP_MODULES, shadows.found)
             if self._control is None:
                 return code
-            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()) or self._outdated(call["workspace"]):
+            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()) or self._outdated(call["workspace"]) or self._before.restore(call):
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
-            self._before.restore(call)
             self._leave(code)
             order = next_order(self._control)
             if order is None:
                 return code  # as any program does, with its handlers of atexit
+            self._seeds.renew()
 
     def _outdated(self, workspace):
         """Return why a package that the call has imported would run old code of the project, "" if none would: its modules are imported once."""
@@ -188,10 +190,10 @@ class Before:
         self._streams = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr", "excepthook", "displayhook", "unraisablehook", "breakpointhook")}
         self._handlers = {number: signal.getsignal(number) for number in signal.valid_signals() - FIXED}
         self._blocked, self._depth = signal.pthread_sigmask(signal.SIG_BLOCK, ()), sys.getrecursionlimit()
-        self._directory, self._excepthook = os.getcwd(), threading.excepthook
+        self._directory, self._excepthook, self._libraries = os.getcwd(), threading.excepthook, Libraries()
 
     def restore(self, call):
-        """Restore it, and forget the modules of the project. What they have not written yet is written now."""
+        """Restore it, and forget the modules of the project. What they have not written yet is written now. Return why the next call needs a new process, or ""."""
         tell("")
         for name, (names, before) in self._lists.items():
             names[:] = before
@@ -213,7 +215,9 @@ class Before:
         sys.setrecursionlimit(self._depth)
         forget_files()
         forget_helpers()
+        why = self._libraries.restore()
         gc.collect()  # what the call held on a device
+        return why
 
     def _restore_signals(self):
         for timer in TIMERS:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random numbers of forks. Generators that draw a seed when packages are imported would give all calls the same numbers.
 
-Each fork seeds them anew, unless a package gave them a seed: those have it in a new Python, too. Python itself does this for the module random.
+Each fork seeds them anew, unless a package gave them a seed: those have it in a new Python, too. So does each further call of its process.
 """
 
 import gc
@@ -59,7 +59,8 @@ class Seeds:
         self._numbers = set()
 
     def renew(self):
-        """Seed them anew, in a fork. What differs from what is known here stays as it is."""
+        """Seed them anew. What differs from what is known here stays as it is."""
+        random.seed()  # in a fork, Python itself has done this
         for name, seed in LIBRARIES.items():
             if name in sys.modules:
                 with suppress(Exception):

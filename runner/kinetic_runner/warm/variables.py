@@ -16,7 +16,7 @@ class Variables:
     """
 
     def __init__(self):
-        self._before, self._changed = dict(os.environ), {}
+        self._before, self._changed, self._put = dict(os.environ), {}, set()  # the last: what calls have put beside os.environ
 
     def settle(self):
         """All packages are imported: note what they have changed."""
@@ -32,7 +32,9 @@ class Variables:
     def _noting(self, change, code):
         def noting(name, *value):
             frame, key = sys._getframe(1), os.fsdecode(name)
-            if frame.f_code is code and is_import(frame):
+            if frame.f_code is not code and value:
+                self._put.add(key)
+            elif frame.f_code is code and is_import(frame):
                 before, _ = self._changed.get(key, (os.environ.get(key), None))
                 self._changed[key] = before, os.fsdecode(value[0]) if value else None
             change(name, *value)
@@ -40,7 +42,10 @@ class Variables:
         return noting
 
     def apply(self):
-        """Change the variables of a call."""
+        """Change the variables of a call, which are those of os.environ only."""
+        while self._put:
+            if (name := self._put.pop()) not in os.environ:
+                os.unsetenv(name)
         for name, (before, now) in self._changed.items():
             if os.environ.get(name) == before:
                 if now is None:
