@@ -108,6 +108,131 @@ def f():
                 process.kill()
                 process.wait()
 
+    def test_old_code_in_packages_ends_a_process(self):
+        """It would run in later calls, which have no such line."""
+        site = {"heavy.py": "import functools\nTABLE, HOOKS = {}, []\nclass Thing:\n  def run(self): pass\ndef load(): pass\n@functools.singledispatch\ndef generic(value): pass\n"}
+        lines = {
+            "heavy.load = mine": "heavy.load",
+            "heavy.load = lambda: 1": "heavy.load",
+            "heavy.load = Mine().run": "heavy.load",
+            "heavy.load = functools.partial(mine)": "heavy.load",
+            "heavy.load = functools.wraps(mine)(functools.lru_cache(mine))": "heavy.load",
+            "heavy.settings = Plain": "heavy.settings",
+            "heavy.mine = sys.modules[__name__]": "heavy.mine",
+            "heavy.Thing.run = mine": "heavy.Thing.run",
+            "heavy.Thing.more = property(mine)": "heavy.Thing.more",
+            "heavy.TABLE['load'] = mine": "heavy.TABLE",
+            "heavy.HOOKS.append(Mine())": "heavy.HOOKS",
+            "heavy.generic.register(int)(mine)": "heavy.generic.registry",
+            "warnings.showwarning = mine": "warnings.showwarning",
+            "gc.callbacks.append(mine)": "gc.callbacks",
+        }
+        start = "import functools, gc, heavy, os, sys, warnings\nclass Mine:\n  def run(self): pass\nclass Plain: pass\ndef mine(*_): pass\ndef f():\n  %s\n  return os.getpid()"
+        _, port = self.host(level="process", PYTHONPATH=self.site(site))
+        before = None
+        for line, what in lines.items():
+            with self.subTest(line):
+                (first, second), printed = self.values(port, start % "pass", start % line)
+                self.assertIn(f"kinetic: the next call runs in a new process: {what} is of the project\n", printed[1])
+                self.assertEqual((first == second, before == first), (True, False), printed)
+                before = second
+
+    def test_a_handler_of_a_package(self):
+        _, port = self.host(level="process", PYTHONPATH=self.site({"heavy.py": "import logging\nlogger = logging.getLogger('heavy')\n"}))
+        source = "import heavy, logging, os\nclass Mine(logging.Handler): pass\ndef f():\n  heavy.logger.addHandler(%s)\n  return os.getpid()"
+        values, printed = self.values(port, *[source % "logging.NullHandler()"] * 3, *[source % "Mine()"] * 2)
+        self.assertEqual((values[1] == values[3], values[3] == values[4]), (True, False), printed)
+        self.assertIn("kinetic: the next call runs in a new process: logging.getLogger('heavy').handlers is of the project\n", printed[3])
+
+    def test_projects_that_keep_their_process(self):
+        """What they leave runs no code of theirs in the next call."""
+        site = {
+            "registry.py": "CLASSES, BY_NAME, MAKERS = {}, {}, {}\ndef add(kind, maker):\n  CLASSES[kind], BY_NAME[kind.__name__], MAKERS[kind] = object(), kind, maker\n  return kind\n",
+            "_numpy.py": "try: import numpy\nexcept ImportError: numpy = None\n",
+        }
+        source = """import abc, asyncio, atexit, contextvars, copyreg, dataclasses, enum, functools, logging, multiprocessing, os, pickle, threading, typing, warnings, weakref
+import _numpy, helper, kinetic, registry, sys, types
+from typing import Dict, Generic, List, NamedTuple, Optional, TypeVar
+T = TypeVar("T")
+CURRENT, log = contextvars.ContextVar("current"), logging.getLogger(__name__)
+@dataclasses.dataclass
+class Config:
+  rate: float = 0.1
+class Color(enum.Enum):
+  RED = 1
+class Base(abc.ABC):
+  @abc.abstractmethod
+  def run(self): ...
+class Child(Base, Generic[T]):
+  def run(self): return CURRENT
+class Point(NamedTuple):
+  x: int
+class Worker(multiprocessing.get_context("fork").Process):
+  def run(self): pass
+class Thread(threading.Thread):
+  def run(self): self.local = Child()
+def reduce(child): return Child, ()
+copyreg.pickle(Child, reduce)
+registry.add(Config, lambda: 1)
+@functools.lru_cache(None)
+def cached(value): return value
+@functools.singledispatch
+def generic(value): return 1
+@generic.register(list)
+def _(value): return 2
+def double(x): return helper.double(x)
+atexit.register(double, 1)
+sys.modules["helper.fake"] = types.ModuleType("helper.fake")
+@kinetic.run(accelerator="cpu")
+def other(): pass
+def f():
+  CURRENT.set(Child())
+  assert isinstance(Child(), typing.Sized) is False and Optional[Child[int]] and List[Config] and Dict[str, Color]
+  cached(Child()), generic([Config()])
+  log.addHandler(logging.NullHandler())
+  log.warning("%s", Config())
+  assert isinstance(pickle.loads(pickle.dumps([Child(), Point(1), Color.RED, Config()]))[0], Child)
+  kept = Child()
+  weakref.finalize(kept, double, 2)
+  weakref.ref(kept, double)
+  for thread in (Thread(), threading.Thread(target=double, args=(1,))):
+    thread.start()
+    thread.join()
+  with multiprocessing.get_context("fork").Pool(1) as pool:
+    assert pool.map(double, [1]) == [2]
+  Worker().start()
+  async def main(): await asyncio.sleep(0, Config())
+  asyncio.run(main())
+  try:
+    raise type("Mine", (Exception,), {})(Child())
+  except Exception as exc:
+    failed = exc
+  with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    warnings.warn(type("Mine", (UserWarning,), {})())
+  if _numpy.numpy: assert list(_numpy.numpy.vectorize(double)([1])) == [2]
+  return os.getpid()
+"""
+        _, port = self.host(level="process", PYTHONPATH=self.site(site))
+        values, printed = self.values(port, *[source] * 4, files={"helper.py": "import functools\n@functools.wraps(len)\ndef double(x): return 2 * x\n"})
+        self.assertEqual(values[1:], [values[1]] * 3, printed)
+
+    def test_a_package_with_modules_of_the_project(self):
+        """It is one package of both, without __init__.py."""
+        _, port = self.host(level="process", PYTHONPATH=self.site({"acme/common.py": "N = 1\n"}))
+        source = "import os, acme.common\nfrom acme import mine\ndef f(): return [acme.common.N, mine.N, os.getpid()]"
+        found = [self.values(port, source, files={"acme/mine.py": f"N = {number}{'#' * number}\n"})[0][0] for number in range(4)]
+        self.assertEqual(found[1:], [[1, number, found[1][2]] for number in range(1, 4)])
+
+    def test_a_package_of_the_project_with_installed_modules(self):
+        extend = "__path__ = __import__('pkgutil').extend_path(__path__, __name__)\n"
+        _, port = self.host(level="process", PYTHONPATH=self.site({"acme/__init__.py": extend, "acme/common.py": "N = 1\n"}))
+        source = "import acme.common, acme.mine\ndef f(): return [acme.common.N, acme.mine.N]"
+        for number in range(3):
+            values, printed = self.values(port, source, files={"acme/__init__.py": extend, "acme/mine.py": f"N = {number}{'#' * number}\n"})
+            self.assertEqual(values, [[1, number]], printed)
+        self.assertIn("the next call runs in a new process: the module acme.common is installed, and in a package of the project\n", printed[0])
+
     def test_what_a_call_changes_in_libraries(self):
         """The same call gives the same again."""
         source = """import asyncio, contextvars, decimal, gc, heavy, logging, multiprocessing, os, random, resource, socket, subprocess, sys

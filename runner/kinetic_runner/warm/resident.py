@@ -22,8 +22,9 @@ from ..child.outcomes import tell
 from ..child.report import Report
 from ..process import close_all, reap
 from .handover import FILES, next_order
-from .imports import is_below, is_installed, members
+from .imports import is_below, is_installed
 from .libraries import Libraries
+from .remains import Remains
 from .shadows import Path, Shadows
 from .traces import Traces
 from .variables import is_import
@@ -45,7 +46,6 @@ class Resident:
         self._function, self._control, self._variables, self._seeds = function, control, variables, seeds
         sys.path = Path(sys.path)
         self._before, self._traces = Before(), Traces(is_import) if control else None
-        self._known = set(sys.modules)
 
     def run(self, order, packages):
         """Run the call of an order, then further ones. Return the exit code of the last call, after which this process must end."""
@@ -61,7 +61,7 @@ class Resident:
             packages.note(call, self._function.STARTUP_MODULES, shadows.found)
             if self._control is None:
                 return code
-            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()) or self._outdated(call["workspace"]) or self._before.restore(call):
+            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()) or self._before.restore(call):
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
@@ -70,15 +70,6 @@ class Resident:
             if order is None:
                 return code  # as any program does, with its handlers of atexit
             self._seeds.renew()
-
-    def _outdated(self, workspace):
-        """Return why a package that the call has imported would run old code of the project, "" if none would: its modules are imported once."""
-        new, self._known = sys.modules.keys() - self._known, set(sys.modules)
-        for name in sorted(name for name in new if is_installed(sys.modules[name]) and not is_below(sys.modules[name], workspace)):
-            for module in map(module_of, list(members(sys.modules[name]).values())):
-                if is_below(module, workspace):
-                    return f"the package {name} uses {members(module).get('__name__')}, which is of the project"
-        return ""
 
     def _leave(self, code):
         """Let go of the files of the call, and report that it has ended."""
@@ -92,14 +83,6 @@ class Resident:
         ignore_signal()
         os.setpgid(0, 0)  # the runner kills the group of its child
         self._control.sendall(b"%d" % code)
-
-
-def module_of(value):
-    """Return the module that a value is or, for a class or a function, the one that it was defined in; None for others."""
-    if issubclass(type(value), ModuleType):
-        return value
-    name = getattr(value, "__module__", None) if issubclass(type(value), (type, FunctionType)) else None
-    return sys.modules.get(name) if isinstance(name, str) else None
 
 
 def unfit(code, workspace, hidden, lost):
@@ -200,8 +183,9 @@ class Before:
             setattr(sys, name, names)
         with suppress(OSError):
             os.chdir(call["cwd"])  # from which paths of modules may begin
+        remains = Remains()
         for name in [name for name, module in sys.modules.items() if is_of_project(module, call["workspace"])]:
-            for value in members(sys.modules.pop(name)).values():
+            for value in remains.forget(name).values():
                 if isinstance(value, io.IOBase):  # what it holds would be lost if it is part of a circle
                     with suppress(Exception):
                         value.flush()
@@ -215,9 +199,10 @@ class Before:
         sys.setrecursionlimit(self._depth)
         forget_files()
         forget_helpers()
+        value = None  # else it would be there still
         why = self._libraries.restore()
         gc.collect()  # what the call held on a device
-        return why
+        return why or remains.found()
 
     def _restore_signals(self):
         for timer in TIMERS:
