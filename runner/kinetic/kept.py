@@ -8,7 +8,7 @@ import os
 import sys
 from functools import partial
 from itertools import chain, islice
-from types import FunctionType, GeneratorType, MethodType, ModuleType
+from types import CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,18 +21,22 @@ __all__ = ["keep"]
 
 _INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
 _CODE = (FunctionType, MethodType, GeneratorType)
-_kept: dict[str, Any] = {}
+_kept: dict[str, tuple[Any, Any]] = {}  # the code that made each value, and the value
 
 
 def keep(name: str, make: Callable[[], T]) -> T:
     """Return what make() returned when this process first kept something with this name, or call it now.
 
     With keep_warm="10m,process", later calls on the warm host run in the same process: they find weights, datasets
-    and whatever else takes long to make. Everywhere else, make() is called once in each call.
+    and whatever else takes long to make. Everywhere else, make() is called once in each call. If the code of make itself has changed, or is
+    in another module, the value is made again, but not if only the code that make calls has changed, or what make refers to.
 
     Your code may have changed between two calls, so that its functions, its generators and objects of its classes can't be kept: raise
     TypeError for them, also in a list, a tuple, a set, a dict or a functools.partial.
     """
+    code = _code_of(make)
+    if name in _kept and _kept[name][0] != code:
+        del _kept[name]  # two of them may need too much memory
     if name not in _kept:
         value = make()
         for part in _parts(value):
@@ -40,9 +44,20 @@ def keep(name: str, make: Callable[[], T]) -> T:
                 if isinstance(module, str) and _is_of_project(module, owner):
                     kind = getattr(part, "__qualname__", part.__name__ if isinstance(part, ModuleType) else type(part).__qualname__)
                     raise TypeError(f"cannot keep {name!r}: {kind} is defined in your project, whose code may change; keep its weights or its data instead")
-        _kept[name] = value
-    kept: T = _kept[name]
+        _kept[name] = code, value
+    kept: T = _kept[name][1]
     return kept
+
+
+def _code_of(make: Any) -> Any:
+    """Return what is equal for two functions with the same code in modules of the same name, wherever in these it is; None for what has no code."""
+    if isinstance(make, partial):
+        return _code_of(make.func)
+    code = make if isinstance(make, CodeType) else getattr(make, "__code__", None)
+    if not isinstance(code, CodeType):
+        return None
+    consts = [_code_of(const) if isinstance(const, CodeType) else (type(const), const) for const in code.co_consts]
+    return getattr(make, "__module__", ""), code.co_name, code.co_code, code.co_names, consts
 
 
 def _parts(value: Any) -> Iterator[Any]:

@@ -34,6 +34,28 @@ def test_it_is_made_once() -> None:
     assert made == [1]
 
 
+def made_by(source: str, module: str = "train") -> int:
+    """Keep what the function make of a source returns."""
+    names: dict[str, Any] = {"__name__": module}
+    exec(compile(source, "cell", "exec"), names)
+    kept: int = kinetic.keep("made", names["make"])
+    return kept
+
+
+def test_it_is_made_again_if_its_code_changes() -> None:
+    assert made_by("def make(): return 1") == 1
+    assert made_by("\n\ndef make(): return 1  # elsewhere in the file") == 1
+    assert made_by("def make(): return 2") == 2
+    assert made_by("def make(): return 1") == 1
+    assert made_by("def make(): return [n for n in (1, 2)][0]") == 1
+    assert made_by("def make(): return [-n for n in (1, 2)][0]") == -1
+    assert made_by("base = 5\ndef make(): return base") == 5
+    assert made_by("base = 6\ndef make(): return base") == 5
+    assert made_by("base = 6\ndef make(): return base", "another") == 6
+    assert made_by("import functools\nmake = functools.partial(lambda n: n, 3)") == 3
+    assert made_by("import functools\nmake = functools.partial(lambda n: -n, 3)") == -3
+
+
 @pytest.mark.parametrize(
     ("value", "name"),
     [
