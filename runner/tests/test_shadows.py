@@ -43,6 +43,11 @@ class Shadows(Hosting):
                 self.assertEqual((values[0], values[2]), ("installed", "own"), printed)
                 self.assertIn("kinetic: uses was loaded before this call, with the installed lib: the next call imports it itself\n", printed[1])
 
+    def test_packages_that_are_no_longer_hidden(self):
+        ahead = "import sys\nahead = [name in sys.modules for name in ('lib', 'uses')]\nimport uses\ndef f(): return ahead"
+        values, printed = self.each(USES % "", ahead, USES % INSERT, USES % INSERT, *3 * [ahead], level="preloaded")
+        self.assertEqual(values[1:2] + values[-1:], [[True, True]] * 2, (values, printed))
+
     def test_a_first_call_with_its_own_packages(self):
         values, printed = self.each(*3 * [USES % INSERT], level="preloaded")
         self.assertEqual((values[0], values[2]), ("own", "own"), printed)
@@ -51,7 +56,7 @@ class Shadows(Hosting):
         _, port = self.host(level="process", PYTHONPATH=self.site(SITE))
         values, printed = self.values(port, USES % INSERT, USES % "", files=OWN)
         self.assertEqual(values, ["own", "installed"], printed)
-        self.assertIn("kinetic: the next call runs in a new process: the package uses uses lib, which is of the project\n", printed[0])
+        self.assertIn("kinetic: the next call runs in a new process: uses.lib is of the project\n", printed[0])
 
     def test_what_is_seen_only_at_the_end(self):
         for level in ("preloaded", "process"):

@@ -105,7 +105,7 @@ CORPUS = {
 AT_THE_END = ("at its end",)  # of the process, which is kept
 # What differs from run to run, and what a host tells of the process that it keeps.
 VARIES = re.compile(
-    r"(?:[\d:.TZ-]+ )?kinetic: the next call runs in a new process: this one has failed\\n"
+    r"(?:[\d:.TZ-]+ )?kinetic: the next call runs in a new process: this one has failed or was cancelled\\n"
     r'|(?:[\d:.TZ-]+ )?  File \\"[^"]*/kinetic_runner/[^"]*", line \d+ in \w+\\n'  # where it crashed, from the runner on
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z|\b0x[0-9a-f]+|repeated \d+ more"
 )

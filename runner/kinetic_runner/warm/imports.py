@@ -78,7 +78,7 @@ class Imports:
             if name in sys.modules:  # as most modules are, once their package has been imported
                 continue
             write(self._trying, {"name": name, "why": f"ends Python, or takes more than {SECONDS} seconds"})
-            why = why_not(name, traces) or next((f"brings {other}, which {HIDES}" for other in hiding if other in sys.modules), "")
+            why = why_not(name, traces) or next((brings(other) for other in hiding if other in sys.modules), "")
             if why:
                 write(self._trying, {"name": name, "why": why} if is_somewhere() else {})
                 return False
@@ -110,18 +110,25 @@ class Imports:
     def note(self, call, at_start, hidden=()):
         """Note the installed modules that this process has imported for a call, except for what every Python imports when it starts.
 
-        hidden are packages in whose place the call has others.
+        hidden are packages in whose place the call has others. Those of earlier calls are no longer left out if this call has the installed ones.
         """
         noted = self._read()
         known = at_start.union(noted["packages"])
         new = [name for name, module in list(sys.modules.items()) if name not in known and is_package(name, module, call["workspace"])]
-        left_out = dict(noted["left_out"], **dict.fromkeys(hidden, HIDES))
+        back = [name for name in self.hiding if name not in hidden and is_package(name, sys.modules.get(name), call["workspace"])]
+        left_out = {name: why for name, why in noted["left_out"].items() if name not in back and why not in map(brings, back)}
+        left_out.update(dict.fromkeys(hidden, HIDES))
         after = dict(noted, packages=noted["packages"] + new, left_out=left_out, directory=call["cwd"])
         if after != noted:
             write(self._path, after)
 
     def _read(self):
         return dict(NOTHING, **read(self._path))
+
+
+def brings(name):
+    """Return why a module is left out that imports this one, which hides another."""
+    return f"brings {name}, which {HIDES}"
 
 
 def lineage(name):

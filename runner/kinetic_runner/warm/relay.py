@@ -76,7 +76,7 @@ def hand_over(path, early, call):
     connection.settimeout(None)
     status = next(told, {}).get("status", signal.SIGKILL)
     if lasting and os.WIFSIGNALED(status):  # else it has told so itself
-        tell("kinetic: the next call runs in a new process: this one has failed\n")
+        tell("kinetic: the next call runs in a new process: this one has failed or was cancelled\n")
     end_as(status)
 
 

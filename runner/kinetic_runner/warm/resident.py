@@ -91,7 +91,7 @@ def unfit(code, workspace, hidden, lost):
     hidden are packages in whose place the call may have others. lost is what packages have made that ends with the call.
     """
     if code:
-        return "this one has failed"
+        return "this one has failed or was cancelled"
     if hidden:
         return f"the package {min(hidden)} is hidden by another one"
     if lost:
