@@ -125,7 +125,7 @@ def f():
 
     def test_a_kept_process_ends_in_order(self):
         left = os.path.join(self.root, "left")
-        source = f"import atexit, kinetic, os, time\ndef end(word):\n  open({left!r}, 'a').write(word)\n  %s\ndef f():\n  kinetic.keep('once', lambda: atexit.register(end, %r) and 1)\n  return os.getpid()"
+        source = f"import atexit, kinetic, os, time\ndef end(word):\n  open({left!r}, 'a').write(word)\n  %s\nword = %r\ndef f():\n  kinetic.keep('once', lambda: atexit.register(end, word) and 1)\n  return os.getpid()"
         process, port = self.host(level="process")
 
         def ended():

@@ -228,8 +228,5 @@ class Before:
 
 
 def is_of_project(module, workspace):
-    """Report whether a module, or an object in place of one, is of the project: a method of the object then is."""
-    if is_below(module, workspace):
-        return True
-    functions = () if issubclass(type(module), ModuleType) else (value for value in vars(type(module)).values() if isinstance(value, FunctionType))
-    return any(function.__code__.co_filename.startswith(workspace + os.sep) for function in functions)
+    """Report whether a module, or an object in place of one, is of the project: its class then is."""
+    return is_below(module, workspace) or is_below(sys.modules.get(vars(type(module)).get("__module__")), workspace)
