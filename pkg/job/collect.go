@@ -78,6 +78,11 @@ func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) erro
 // logs. Cancel returns the status that the job had; it does nothing to a job that has
 // ended. A job whose status can't be read is told to end all the same. why is the message that the store records.
 func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, why string) (api.Status, error) {
+	return j.CancelAfter(ctx, func() {}, grace, now, why)
+}
+
+// CancelAfter is as Cancel. It calls first before it ends the job: what the job does then counts as cancelled, too.
+func (j *Job) CancelAfter(ctx context.Context, first func(), grace time.Duration, now time.Time, why string) (api.Status, error) {
 	status, err := j.state(ctx)
 	if ctx.Err() != nil {
 		return status, err
@@ -91,6 +96,7 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 	end := api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),
 		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Backend, now).UTC(), By: "cancel"}
 	ending := func() error { return RecordCancel(ctx, j.Store, j.ID(), end) }
+	first()
 	return status, j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending})
 }
 

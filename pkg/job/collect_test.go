@@ -170,7 +170,7 @@ func TestStatusOfAJobThatIsGone(t *testing.T) {
 		if got := fmt.Sprint(s.State, " ", s.Ended, " ", s.Outcome()); err != nil || got != want || s.Collected {
 			t.Errorf("status %s, %v; want %s", got, err, want)
 		}
-		if s, err := j.Cancel(t.Context(), 0, time.Now(), api.CancelledMessage); err != nil || !strings.HasSuffix(want, " "+s.Outcome()) {
+		if s, err := j.CancelAfter(t.Context(), func() { t.Error("it has ended") }, 0, time.Now(), api.CancelledMessage); err != nil || !strings.HasSuffix(want, " "+s.Outcome()) {
 			t.Errorf("cancelled again: %+v, %v; want %s", s, err, want)
 		}
 		p := Registry{Store: j.Store, Backend: j.Backend}

@@ -16,10 +16,9 @@ import (
 // interrupted cancels the job when its run is interrupted: gracefully at first, immediately
 // on the next Ctrl-C. What the job still prints is shown.
 func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
-	grace, why := job.DefaultGrace, api.CancelledMessage
+	first, grace, why := func() {}, job.DefaultGrace, api.CancelledMessage
 	if o.wait.attachment != nil && cli.HungUp(ctx) {
-		grace, why = local.DropGrace, "the program or terminal that waited for it has ended"
-		o.wait.attachment.Drop()
+		first, grace, why = o.wait.attachment.Drop, local.DropGrace, "the program or terminal that waited for it has ended"
 	}
 	next := "kill it now"
 	if j.Handle.Backend != api.BackendLocal {
@@ -28,7 +27,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), cli.Interrupts()...) // before anybody is told
 	defer stop()
 	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (press Ctrl-C again to %s)\n", j.ID(), next)
-	if err := o.end(again, j, grace, why); err != nil {
+	if err := o.end(again, j, first, grace, why); err != nil {
 		return err
 	}
 	select {
@@ -53,17 +52,17 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), cli.Interrupts()...)
 	defer stop()
 	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
-	if err := o.end(again, j, job.DefaultGrace, "its output was closed"); err != nil {
+	if err := o.end(again, j, func() {}, job.DefaultGrace, "its output was closed"); err != nil {
 		return err
 	}
 	report.PrintResumeHint(o.streams.ErrOut, j)
 	return cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
 }
 
-// end cancels a job, for the reason why. If the context again ends meanwhile, because of another interrupt, it kills a
+// end cancels a job, for the reason why, after it has called first. If the context again ends meanwhile, because of another interrupt, it kills a
 // local job at once. In a cluster that would take another request, so there it only ends the waiting.
-func (o *options) end(again context.Context, j *job.Job, grace time.Duration, why string) error {
-	_, err := j.Cancel(again, grace, o.clock.Now(), why)
+func (o *options) end(again context.Context, j *job.Job, first func(), grace time.Duration, why string) error {
+	_, err := j.CancelAfter(again, first, grace, o.clock.Now(), why)
 	switch {
 	case again.Err() == nil:
 		return err

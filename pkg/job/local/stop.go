@@ -56,6 +56,10 @@ func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, endin
 		if err := halt(ctx, r.Process, grace, terminated, killed); err != nil {
 			return err
 		}
+	} else if ending != nil { // it has ended since the caller looked
+		if err := ending(); err != nil {
+			return err
+		}
 	}
 	m.unlink(r) // it may have been killed before boot.py could see to that
 	s, err := m.status(ctx, r)

@@ -139,6 +139,18 @@ func TestStopOfAnEndedJobRemovesIt(t *testing.T) {
 	}
 }
 
+// A job that has ended since the caller looked has the end that its caller records.
+func TestStopOfAnEndedJobRecordsItsEnding(t *testing.T) {
+	f := newFixture(t)
+	f.start(t, "exit:3")
+	f.watch(t)
+	called := 0
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Grace: patience, Ending: func() error { called++; return nil }}); err != nil || called != 1 {
+		t.Errorf("the end was recorded %d times, want once; %v", called, err)
+	}
+	f.noTraces(t)
+}
+
 func TestStopEndsWithItsContext(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "stubborn", "line:ready", "pause")
