@@ -146,11 +146,11 @@ func describeCall(row addRow, d job.Description) {
 // describePlace prints where a job runs, with what, and what that costs, as far as it is known.
 func describePlace(row addRow, d job.Description, costs price.Meter) {
 	row("Runs on", "%s", runsOn(d.Handle))
-	if workload := describeWorkload(d); workload != "" {
-		row("Workload", "%s", workload)
-	}
-	if d.Handle.Host != "" {
+	switch workload := describeWorkload(d); {
+	case d.Handle.Host != "": // whose workload has calls of its own
 		row("Warm host", "%s", d.Handle.Host)
+	case workload != "":
+		row("Workload", "%s", workload)
 	}
 	if node := nodes(d.Hosts); d.Handle.Hosts <= 1 && node != "" {
 		row("Node", "%s", node)
@@ -182,6 +182,8 @@ func describeStored(out io.Writer, row addRow, j *job.Job, d job.Description) {
 	switch {
 	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
 		row("Result", "%s", report.Hint(out, h.JobID, "kubectl kinetic jobs result "+h.JobID+j.LocationFlags()))
+	case h.Host != "" && d.Status.Collected:
+		row("Result", "deleted when it was collected")
 	case d.Pickle != "":
 		row("Result", "%s, a pickle of keras-kinetic", d.Pickle)
 	}
