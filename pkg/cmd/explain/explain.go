@@ -169,7 +169,7 @@ func explainImage(p submit.Planned, o provide.Estimate) *explainedImage {
 type explainedJob struct {
 	ID   string `json:"id"`
 	Call string `json:"call"` // without secrets
-	// Name is the workload's name in Kubernetes, null for a local job.
+	// Name is the workload's name in Kubernetes, null for a local job, and for a call on a warm host, which may be one that is there.
 	Name    *string     `json:"name"`
 	Backend api.Backend `json:"backend"`
 	// CPU, Memory and Disk are what a host requests; null leaves that to the cluster.
@@ -190,8 +190,11 @@ type explainedJob struct {
 	Retries        *int `json:"retries"`
 	retryOn        api.RetryOn
 	MaxDisruptions *int `json:"maxDisruptions"`
-	// KeepWarm is for how many seconds the pod stays after a call, null for a job that uses no warm host.
-	KeepWarm *int `json:"keepWarmSeconds"`
+	// KeepWarm is for how many seconds the pod stays after a call, and WarmLevel what it keeps. Both are null for a job that uses no
+	// warm host.
+	KeepWarm  *int           `json:"keepWarmSeconds"`
+	WarmLevel *api.WarmLevel `json:"warmLevel"`
+	warm      api.KeepWarm
 	// CacheBytes is how much is kept of what compilers made, null for the default and for nothing.
 	CacheBytes *int64 `json:"cacheBytes"`
 	// MaxCost is in USD. Budget is how many seconds it pays for, all attempts together. Both are null without a limit.
@@ -248,8 +251,10 @@ func New(p submit.Planned, o provide.Estimate, prices price.Table) Explanation {
 		e.Accelerator.Network, e.Accelerator.NetworkReason, e.Accelerator.network = &network, Optional(p.PlainNetwork), NetworkText(p)
 	}
 	e.Image = explainImage(p, o)
-	name := s.JobName()
-	e.Job.Name = &name
+	if s.KeepWarm.Idle == 0 {
+		name := s.JobName()
+		e.Job.Name = &name
+	}
 	return e
 }
 
@@ -292,7 +297,7 @@ func explainJob(s api.Spec) explainedJob {
 	}
 	if s.KeepWarm.Idle > 0 {
 		seconds := int(s.KeepWarm.Idle / time.Second)
-		j.KeepWarm = &seconds
+		j.KeepWarm, j.WarmLevel, j.warm = &seconds, &s.KeepWarm.Level, s.KeepWarm
 	}
 	if s.Cache != nil && s.Cache.Bytes > 0 {
 		j.CacheBytes = &s.Cache.Bytes

@@ -69,9 +69,14 @@ func TestSentences(t *testing.T) {
 		}, "capacity     reservation projects/p/reservations/r\n"},
 		"flex-start":     {func(p *submit.Planned) { p.Spec.Capacity.Kind = api.CapacityFlexStart }, "capacity     flex-start, at most 7 days\n"},
 		"a ComputeClass": {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     ComputeClass cheap\n"},
-		"a warm host":    {func(p *submit.Planned) { p.Spec.KeepWarm.Idle = 10 * time.Minute }, "warm host    the pod stays for 10m after the call\n"},
-		"a cache":        {func(p *submit.Planned) { p.Spec.Cache = &api.Cache{Scope: "me/p/l4", Bytes: 500 << 20} }, "cache        at most 500 MiB of compiled code\n"},
-		"processes":      {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Hosts = "4", 2 }, "processes    4 on each host, as torchrun starts them\n"},
+		"a warm host": {func(p *submit.Planned) {
+			p.Spec.KeepWarm = api.KeepWarm{Idle: 10 * time.Minute, Limit: time.Hour, Level: api.WarmClean}
+		}, "warm host    one that fits is reused, else a new one starts; level clean; it stays for 10m after the call\n"},
+		"a new warm host": {func(p *submit.Planned) {
+			p.Spec.KeepWarm = api.KeepWarm{Idle: 10 * time.Minute, Limit: time.Hour, Level: api.WarmClean, Fresh: true}
+		}, "warm host    a new one starts; level clean; it stays for 10m after the call\n"},
+		"a cache":   {func(p *submit.Planned) { p.Spec.Cache = &api.Cache{Scope: "me/p/l4", Bytes: 500 << 20} }, "cache        at most 500 MiB of compiled code\n"},
+		"processes": {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Hosts = "4", 2 }, "processes    4 on each host, as torchrun starts them\n"},
 		"a process for each GPU, on this machine": {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Backend = "auto", api.BackendLocal },
 			"processes    one for each GPU with PyTorch, one with JAX or without GPUs\n"},
 		"a cost limit": {func(p *submit.Planned) { p.Spec.MaxCost, p.Spec.Budget = 5, 4*time.Hour },
@@ -154,7 +159,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"keepWarmSeconds":null,"cacheBytes":null,"maxCost":null,"budgetSeconds":null,"env":["A"],"secretEnv":["TOKEN"],"processesPerHost":null,"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
+		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"keepWarmSeconds":null,"warmLevel":null,"cacheBytes":null,"maxCost":null,"budgetSeconds":null,"env":["A"],"secretEnv":["TOKEN"],"processesPerHost":null,"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)

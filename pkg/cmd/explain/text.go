@@ -62,6 +62,17 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 	return b.String()
 }
 
+func warmHost(w api.KeepWarm) string {
+	which := "one that fits is reused, else a new one starts"
+	switch {
+	case w.Fresh:
+		which = "a new one starts"
+	case w.Only:
+		which = "one that fits is reused, else the run fails"
+	}
+	return fmt.Sprintf("%s; level %s; it stays for %s after the call", which, w.Level, duration.HumanDuration(min(w.Idle, w.Limit)))
+}
+
 func processes(number string) string {
 	if number == api.ProcessesAuto {
 		return "one for each GPU with PyTorch, one with JAX or without GPUs"
@@ -70,14 +81,18 @@ func processes(number string) string {
 }
 
 func (e Explanation) onCluster(line func(what, format string, args ...any)) {
-	line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
+	name := "of a warm host"
+	if e.Job.Name != nil {
+		name = *e.Job.Name
+	}
+	line("workload", "%s %s, namespace %s", e.Job.kind(), name, text(e.Target.Namespace))
 	line("cluster", "%s", e.Target.cluster())
 	line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
 	if e.Job.MaxCost != nil {
 		line("cost limit", "%s", report.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
 	}
 	if e.Job.KeepWarm != nil {
-		line("warm host", "the pod stays for %s after the call", duration.HumanDuration(time.Duration(*e.Job.KeepWarm)*time.Second))
+		line("warm host", "%s", warmHost(e.Job.warm))
 	}
 	if e.Job.CacheBytes != nil {
 		line("cache", "at most %s of compiled code", human.Bytes(*e.Job.CacheBytes))
