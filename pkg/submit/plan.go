@@ -153,6 +153,9 @@ func (p Planned) doubts() []string {
 	if r.RetryOn == api.RetryOnError && s.Retries == 0 && s.Backend != api.BackendLocal {
 		warnings = append(warnings, "--retry-on error has no effect without --retries NUMBER")
 	}
+	if r.KeepWarm.Idle > 0 && s.KeepWarm.Idle == 0 && r.Map == "" && s.Backend != api.BackendLocal {
+		warnings = append(warnings, "the job uses no warm host, which cannot be combined with "+refusesWarm(r, s))
+	}
 	if r.HangAction == api.HangRestart && s.Retries == 0 {
 		warnings = append(warnings, "--hang-action restart without --retries NUMBER: a call that hangs fails, and does not start again")
 	}
