@@ -121,6 +121,16 @@ func parseDays(s string) (time.Duration, error) {
 	return d + more, err
 }
 
+// KeepWarmExamples returns values that ReadKeepWarm takes, one for each level, with descriptions for completion.
+func KeepWarmExamples() []string {
+	return []string{
+		"10m\tpackages stay imported",
+		"10m," + string(api.WarmProcess) + "\tcalls share a process",
+		"10m," + string(api.WarmClean) + "\teach call has a new Python",
+		"0\tuse no warm host",
+	}
+}
+
 // ReadKeepWarm reads how long warm hosts stay, and maybe their level: 10m or 10m,clean. 0 means that there are none. name is where the
 // text comes from, such as a flag.
 func ReadKeepWarm(w *api.KeepWarm, name, text string) error {

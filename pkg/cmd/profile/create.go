@@ -49,6 +49,7 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.Memory, "memory", "", "Jobs request `QUANTITY` of memory per host, as with the flag of `run`.")
 	fs.StringVar(&c.images.PathwaysImages, "pathways-images", "", "Jobs take the images of the Pathways runtime from `REPOSITORY`, as with the flag of `run`.")
 	fs.StringVar(&c.images.KeepWarm, "keep-warm", "", "Jobs keep their pods for `DURATION` after a call, as with the flag of `run`.")
+	own.Offer("keep-warm", cli.KeepWarmExamples()...)
 	fs.StringVar(&c.images.CacheSize, "cache-size", "", "Jobs keep a compilation cache of at most `SIZE`, as with the flag of `run`.")
 	fs.StringVar(&c.images.CacheScope, "cache-scope", "", "Share the compilation cache among `user|shared`: the jobs of one user (the default), or of all users whose profile has shared.")
 	own.Offer("cache-scope", config.CacheScopes()...)

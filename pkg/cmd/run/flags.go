@@ -74,7 +74,7 @@ func (f *flags) sections() []cli.Section {
 	placement := cli.NewSection("Where it runs")
 	placement.Topic = "placement"
 	f.addPlacement(placement.Flags)
-	f.addWarm(placement.Flags)
+	f.addWarm(placement)
 	completePlacement(placement)
 	packages := cli.NewSection("Packages and image")
 	packages.Topic = "packages"
@@ -173,9 +173,10 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	cli.DollarsVar(fs, &r.MaxCost, "max-cost", "End the call once all its attempts together have cost `AMOUNT` in US dollars, such as 5 or 2.50, at list prices.")
 }
 
-func (f *flags) addWarm(fs *pflag.FlagSet) {
-	w := &f.request.KeepWarm
+func (f *flags) addWarm(s cli.Section) {
+	w, fs := &f.request.KeepWarm, s.Flags
 	fs.StringVar(&f.keepWarm, "keep-warm", "", "Keep the pod for `DURATION[,LEVEL]` after the call, such as 10m, and reuse it for similar calls. LEVEL is preloaded (the default: packages of the last call are already imported), process (calls share a process, and what kinetic.keep holds there), or clean. Calls end after 24h unless --max-runtime is given. Default: KINETIC_KEEP_WARM, else the profile's; 0 overrides it.")
+	s.Offer("keep-warm", cli.KeepWarmExamples()...)
 	fs.BoolVar(&w.Only, "warm-only", false, "Fail if no warm host can be reused, instead of starting one.")
 	fs.BoolVar(&w.Fresh, "fresh", false, "Start a new warm host instead of reusing one.")
 	fs.BoolVar(&w.Wait, "warm-wait", false, "Wait for a warm host that is busy or starting, instead of starting another.")
