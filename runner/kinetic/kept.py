@@ -28,8 +28,8 @@ def keep(name: str, make: Callable[[], T]) -> T:
     """Return what make() returned when this process first kept something with this name, or call it now.
 
     With keep_warm="10m,process", later calls on the warm host run in the same process: they find weights, datasets
-    and whatever else takes long to make. Everywhere else, make() is called once in each call. If the code of make itself has changed, or is
-    in another module, the value is made again, but not if only the code that make calls has changed, or what make refers to.
+    and whatever else takes long to make. Everywhere else, make() is called once in each call. If the code of make itself has changed, or its
+    defaults, or it is in another module, the value is made again, but not if only the code that make calls has changed, or what it refers to.
 
     Your code may have changed between two calls, so that its functions, its generators and objects of its classes can't be kept: raise
     TypeError for them, also in a list, a tuple, a set, a dict or a functools.partial.
@@ -52,12 +52,23 @@ def keep(name: str, make: Callable[[], T]) -> T:
 def _code_of(make: Any) -> Any:
     """Return what is equal for two functions with the same code in modules of the same name, wherever in these it is; None for what has no code."""
     if isinstance(make, partial):
-        return _code_of(make.func)
+        return _code_of(make.func), _plain(make.args), _plain(tuple(make.keywords.items()))
+    wrapped = getattr(make, "__wrapped__", None)
+    if callable(wrapped) and wrapped is not make:  # a decorated function, whose own code is the decorator's
+        return _code_of(wrapped)
     code = make if isinstance(make, CodeType) else getattr(make, "__code__", None)
     if not isinstance(code, CodeType):
-        return None
+        return getattr(make, "__module__", None), getattr(make, "__qualname__", None)
     consts = [_code_of(const) if isinstance(const, CodeType) else (type(const), const) for const in code.co_consts]
-    return getattr(make, "__module__", ""), code.co_name, code.co_code, code.co_names, consts
+    defaults = _plain(getattr(make, "__defaults__", None)), _plain(tuple((getattr(make, "__kwdefaults__", None) or {}).items()))
+    return getattr(make, "__module__", ""), code.co_name, code.co_code, code.co_names, code.co_freevars, consts, defaults
+
+
+def _plain(value: Any) -> Any:
+    """Return text, numbers, and tuples of them with their types; of other values, which may not be comparable, only that they are there."""
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return (type(value), value) if isinstance(value, (str, bytes, int, float, type(None))) else ...
 
 
 def _parts(value: Any) -> Iterator[Any]:

@@ -54,6 +54,18 @@ def test_it_is_made_again_if_its_code_changes() -> None:
     assert made_by("base = 6\ndef make(): return base", "another") == 6
     assert made_by("import functools\nmake = functools.partial(lambda n: n, 3)") == 3
     assert made_by("import functools\nmake = functools.partial(lambda n: -n, 3)") == -3
+    assert made_by("import functools\nmake = functools.partial(lambda n: -n, 4)") == -4
+    assert made_by("def make(n=1): return n") == 1
+    assert made_by("def make(n=2): return n") == 2
+    assert made_by("def make(*, n=2): return n") == 2
+    assert made_by("def make(*, n=3): return n") == 3
+    decorated = "import functools\ndef plain(f): return functools.wraps(f)(lambda: f())\n@plain\ndef make(): return %d"
+    assert made_by(decorated % 1) == 1
+    assert made_by(decorated % 2) == 2
+    assert made_by("def outer(a, b): return lambda: a\nmake = outer(1, 2)") == 1
+    assert made_by("def outer(a, b): return lambda: b\nmake = outer(1, 2)") == 2
+    assert made_by("make = int") == 0
+    assert isinstance(kinetic.keep("made", dict), dict)
 
 
 @pytest.mark.parametrize(

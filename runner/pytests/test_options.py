@@ -31,6 +31,7 @@ FLAGS: list[tuple[dict[str, Any], list[str]]] = [
     ({"keep_warm": "10m,clean"}, ["--keep-warm=10m,clean"]),
     ({"keep_warm": 0}, ["--keep-warm=0s"]),
     ({"keep_warm": "0"}, ["--keep-warm=0"]),
+    ({"keep_warm": "0m"}, ["--keep-warm=0m"]),
     ({"cache": False, "cache_size": "500Mi"}, ["--no-cache=true", "--cache-size=500Mi"]),
     ({"max_cost": 2.5}, ["--max-cost=2.5"]),
     ({"max_cost": "$5"}, ["--max-cost=$5"]),

@@ -117,7 +117,7 @@ def duration(name: str, value: Any) -> None:
 
 def keep_warm(name: str, value: Any) -> None:
     """A duration, and maybe a comma and the level of a warm host; or 0, which overrides a default."""
-    if value == "0" or value == 0 and not isinstance(value, bool):
+    if value == 0 and not isinstance(value, bool) or isinstance(value, str) and re.fullmatch("0[smhd]?", value):
         return
     span, comma, level = value.partition(",") if isinstance(value, str) else (value, "", "")
     duration(name, span)
