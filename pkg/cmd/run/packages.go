@@ -193,10 +193,12 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 	}
 }
 
-// hasPackageOf reports whether what is packaged has a directory of the name that a module of a package begins with.
+// hasPackageOf reports whether what is packaged has modules in a directory of the name that a module of a package begins with.
 func hasPackageOf(module string, files *pack.Plan) bool {
 	top, _, isBelow := strings.Cut(module, ".")
-	return isBelow && files != nil && slices.ContainsFunc(files.Index.Files, func(f api.IndexFile) bool { return strings.Contains("/"+f.Path, "/"+top+"/") })
+	return isBelow && files != nil && slices.ContainsFunc(files.Index.Files, func(f api.IndexFile) bool {
+		return strings.HasSuffix(f.Path, ".py") && strings.Contains("/"+f.Path, "/"+top+"/")
+	})
 }
 
 // uninstalled returns what would have a module that a job did not find, "" if that is not known.

@@ -24,6 +24,8 @@ func TestUninstalled(t *testing.T) {
 			"neither your code nor the image python:3.12 has the module numpy, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled"},
 		"a module of the project's package": {submit.Planned{Environment: decide.Plan{Mode: decide.Custom}, Files: &pack.Plan{Index: api.Index{Files: []api.IndexFile{{Path: "src/lab/a.py"}}}}}, own, "lab.b",
 			"your code has no module lab.b"},
+		"a package with the name of a data folder": {submit.Planned{Environment: decide.Plan{Mode: decide.Custom}, Files: &pack.Plan{Index: api.Index{Files: []api.IndexFile{{Path: "datasets/a.csv"}}}}}, own, "datasets.features",
+			"neither your code nor the image python:3.12 has the module datasets.features, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled"},
 		"a local job": {of(""), api.Handle{Backend: api.BackendLocal}, "numpy", ""},
 		"JAX":         {of(decide.Bundled), own, "jax", "jax is not installed: --runtime jax adds it"},
 		"bundled": {of(decide.Bundled), own, "numpy",
