@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 	"github.com/kubectl-kinetic/kinetic/runner"
@@ -179,6 +180,8 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	notes := env.Notes
 	if local {
 		notes = append(notes, f.ignoredFlags(c, request)...)
+	} else if note := giveUpKeepWarm(&request.KeepWarm, job.CurrentUser()); note != "" {
+		notes = append(notes, note)
 	}
 	if !m.submits() {
 		request.MapResume = "" // without reading the store, only the map of all inputs can be shown

@@ -53,6 +53,19 @@ func settleKeepWarm(w *api.KeepWarm, m mode) error {
 	}
 }
 
+// giveUpKeepWarm leaves warm hosts out, if they are only a default, for a user without a name, whom hosts can't tell from others. It
+// returns a note about that, or "".
+func giveUpKeepWarm(w *api.KeepWarm, user string) string {
+	if w.Idle == 0 || !w.ByDefault || w.Only || user != "" {
+		return ""
+	}
+	*w = api.KeepWarm{}
+	return "the job uses no warm host: " + namelessUser
+}
+
+// namelessUser says why a user can have no warm host, and what to do.
+const namelessUser = "the name of your account on this machine is unknown: set USER and HOME"
+
 // warmRun is a run of a call for a warm host.
 type warmRun struct {
 	*options
@@ -71,7 +84,7 @@ type warmRun struct {
 func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submit.Planned, to destination, search *warmSearch) error {
 	r := warmRun{options: o, planned: planned, to: to, search: search, owner: job.CurrentUser()}
 	if r.owner == "" { // the host of somebody else might be taken
-		return cli.Usagef("--keep-warm: the name of your account on this machine is unknown: set USER and HOME")
+		return cli.Usagef("--keep-warm: %s", namelessUser)
 	}
 	var err error
 	if r.place, err = planned.WarmPlace(r.owner); err != nil {
