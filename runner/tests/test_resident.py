@@ -91,6 +91,17 @@ def f():
             found += self.values(port, source, files=files)[0]
         self.assertEqual(found, [[1, 1, found[0][2]], [22, 22, found[0][2]]])
 
+    def test_objects_in_place_of_modules(self):
+        """Also of those in a folder that the call adds to the path."""
+        source = "import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'src'))\nimport conf\ndef f(): return [conf.v(), os.getpid()]"
+        stand_ins = ("class C:\n  def v(self): return %s\n", "import types\nclass C(types.ModuleType):\n  def __init__(self): super().__init__('conf')\n  def v(self): return %s\n")
+        for stand_in in stand_ins:
+            _, port = self.host(level="process")
+            found = []
+            for number in (1, 22, 333):
+                found += self.values(port, source, files={"src/conf.py": "import sys\n" + stand_in % number + "sys.modules[__name__] = C()\n"})[0]
+            self.assertEqual(found, [[number, found[0][1]] for number in (1, 22, 333)])
+
     def test_packages_whose_traces_end_with_a_call(self):
         """Each call that imports one gets a new process."""
         temporary = os.path.join(self.root, "temporary")
@@ -110,7 +121,7 @@ def f():
 
     def test_old_code_in_packages_ends_a_process(self):
         """It would run in later calls, which have no such line."""
-        site = {"heavy.py": "import functools\nTABLE, HOOKS = {}, []\nclass Thing:\n  def run(self): pass\ndef load(): pass\n@functools.singledispatch\ndef generic(value): pass\n"}
+        site = {"heavy.py": "import collections, functools\nTABLE, HOOKS, MANY = {}, [], collections.defaultdict(list)\nclass Bus:\n  def __init__(self): self.subs = []\nbus = Bus()\nclass Thing:\n  def run(self): pass\ndef load(): pass\n@functools.singledispatch\ndef generic(value): pass\n"}
         lines = {
             "heavy.load = mine": "heavy.load",
             "heavy.load = lambda: 1": "heavy.load",
@@ -123,6 +134,9 @@ def f():
             "heavy.Thing.more = property(mine)": "heavy.Thing.more",
             "heavy.TABLE['load'] = mine": "heavy.TABLE",
             "heavy.HOOKS.append(Mine())": "heavy.HOOKS",
+            "heavy.MANY['end'].append(mine)": "heavy.MANY",
+            "heavy.bus.subs.append(mine)": "heavy.bus",
+            "heavy.bus.subs.append({'call': Mine()})": "heavy.bus",
             "heavy.generic.register(int)(mine)": "heavy.generic.registry",
             "warnings.showwarning = mine": "warnings.showwarning",
             "gc.callbacks.append(mine)": "gc.callbacks",
@@ -140,9 +154,72 @@ def f():
     def test_a_handler_of_a_package(self):
         _, port = self.host(level="process", PYTHONPATH=self.site({"heavy.py": "import logging\nlogger = logging.getLogger('heavy')\n"}))
         source = "import heavy, logging, os\nclass Mine(logging.Handler): pass\ndef f():\n  heavy.logger.addHandler(%s)\n  return os.getpid()"
-        values, printed = self.values(port, *[source % "logging.NullHandler()"] * 3, *[source % "Mine()"] * 2)
-        self.assertEqual((values[1] == values[3], values[3] == values[4]), (True, False), printed)
-        self.assertIn("kinetic: the next call runs in a new process: logging.getLogger('heavy').handlers is of the project\n", printed[3])
+        values, printed = self.values(port, *[source % "Mine()"] * 2)
+        self.assertNotEqual(*values)
+        self.assertIn("kinetic: the next call runs in a new process: heavy.logger is of the project\n", printed[1])
+
+    def test_handlers_of_the_logger_of_a_package(self):
+        """A package may add one when it is used first. A call that adds one would add it again and again."""
+        _, port = self.host(level="process", PYTHONPATH=self.site({"heavy.py": """import logging, sys
+log, own = logging.getLogger("heavy"), []
+def speak():
+  if not own:
+    own.append(logging.StreamHandler(sys.stderr))
+    log.addHandler(own[0])
+  log.warning("HEAVY")
+"""}))
+        start = "import heavy, logging, os\ndef f():\n  %s\n  return os.getpid()"
+        first, *values = self.values(port, *[start % "heavy.speak()"] * 4)
+        self.assertEqual((len(set(first[1:])), ["HEAVY" in text for text in values[0]]), (1, [True] * 4), values)
+        pids, printed = self.values(port, *[start % "heavy.log.addHandler(logging.NullHandler())"] * 3)
+        self.assertIn("kinetic: the next call runs in a new process: it has changed the handlers of logging.getLogger('heavy')\n", "".join(printed))
+        self.assertGreater(len(set(pids)), 1)
+
+    def test_loggers_of_the_project(self):
+        """dictConfig disables those that are there, which in a new Python are none."""
+        helper = "import logging\nlog = logging.getLogger(__name__)\ndef speak(): log.warning('HELPER')\n"
+        source = """import logging.config, os
+def f():
+  logging.config.dictConfig({"version": 1, "handlers": {"h": {"class": "logging.StreamHandler"}}, "root": {"handlers": ["h"]}})
+  import helper
+  helper.speak()
+  logging.disable(%s)
+  logging.getLogger("other").propagate = False
+  return os.getpid()
+"""
+        _, port = self.host(level="process")
+        values, printed = self.values(port, *[source % "50"] * 3, files={"helper.py": helper})
+        self.assertEqual((values[1], ["HELPER" in text for text in printed]), (values[2], [True] * 3), printed)
+        values, printed = self.values(port, "import logging, os\ndef f():\n  logging.getLogger('other').warning('OTHER')\n  return os.getpid()")
+        self.assertIn("OTHER", printed[0])
+
+    def test_a_function_in_place_of_one_of_a_stream(self):
+        _, port = self.host(level="process")
+        patch = "  write = sys.stdout.write\n  sys.stdout.write = lambda text: write(text.replace('LINE', 'MY LINE'))\n"
+        source = "import os, sys\ndef f():\n%s  print('LINE')\n  return os.getpid()"
+        values, printed = self.values(port, *[source % patch] * 2, source % "")
+        self.assertEqual((len(set(values)), ["MY MY" in text for text in printed], "MY" in printed[2]), (1, [False] * 3, False), printed)
+
+    def test_the_time_zone(self):
+        _, port = self.host(level="process")
+        asks = "import time\ndef f(): return time.tzname[0]"
+        values, printed = self.values(port, asks, "import os, time\ndef f():\n  os.environ['TZ'] = 'XXX-9'\n  time.tzset()\n  return time.tzname[0]", asks)
+        self.assertEqual(values, [values[0], "XXX", values[0]], printed)
+
+    def test_what_cannot_be_looked_at(self):
+        source = '''import heavy, os
+class Meta(type):
+  @property
+  def __module__(cls): raise RuntimeError
+class Odd(metaclass=Meta): pass
+def f():
+  heavy.odd = Odd
+  return os.getpid()
+'''
+        _, port = self.host(level="process", PYTHONPATH=self.site({"heavy.py": ""}))
+        values, printed = self.values(port, source, source)
+        self.assertNotIn("Traceback", "".join(printed))
+        self.assertNotIn(None, values)
 
     def test_projects_that_keep_their_process(self):
         """What they leave runs no code of theirs in the next call."""

@@ -14,6 +14,7 @@ import os
 import socket
 import struct
 import sys
+import time
 
 from ..process import close_all, move_up, reap
 
@@ -81,6 +82,7 @@ def adopt(order, files):
     os.environ = ENVIRON  # a call may have put another object there
     os.environ.clear()
     os.environ.update(order["environ"])
+    time.tzset()
 
 
 def renew_streams():

@@ -19,7 +19,8 @@ class Libraries:
         self._gc, self._switch, self._timeout = (gc.isenabled(), gc.get_threshold()), sys.getswitchinterval(), socket.getdefaulttimeout()
         self._limits, self._priority, self._cpus = limits(), priority(), cpus()
         self._policy, self._method = getattr(events(), "_event_loop_policy", None), getattr(context(), "_actual_context", None)
-        self._loggers = {name: (list(logger.handlers), list(logger.filters), logger.level) for name, logger in loggers()}
+        self._no_bytecode, self._disabled = sys.dont_write_bytecode, disabled()
+        self._loggers, self._grown = {name: settings(logger) for name, logger in loggers()}, set()
 
     def restore(self):
         """Restore them. Return why that can't be done, "" if it can. The modules of the project are forgotten already."""
@@ -32,19 +33,27 @@ class Libraries:
         if context() is not None:
             context()._actual_context = self._method
             sys.modules["multiprocessing.process"]._children.clear()  # they end with the call
-        for name, logger in loggers():  # but not one of a package that the call has imported
-            if name in self._loggers or name.partition(".")[0] not in sys.modules:
-                self._restore_logger(logger, *self._loggers.get(name, ([], [], 0 if name else 30)))
-        return self._restore_limits()
+        sys.dont_write_bytecode = self._no_bytecode
+        return self._restore_loggers() or self._restore_limits()
 
-    def _restore_logger(self, logger, handlers, filters, level):
-        """Restore a logger. What its handlers have not written yet is written now."""
-        for handler in [handler for handler in logger.handlers if handler not in handlers]:
-            with suppress(Exception):
-                handler.close()
-        if (logger.handlers, logger.filters, logger.level) != (handlers, filters, level):
-            logger.handlers, logger.filters = list(handlers), list(filters)
-            logger.setLevel(level)
+    def _restore_loggers(self):
+        """Restore the loggers, and forget new ones of the project. Return why that can't be done, "" if it can."""
+        why = ""
+        if "logging" in sys.modules and disabled() != self._disabled:
+            sys.modules["logging"].disable(self._disabled)
+        for name, logger in loggers():
+            before, is_of_package = self._loggers.get(name), name and name.partition(".")[0] in sys.modules
+            if is_of_package and (not before or before[0] != logger.handlers):  # maybe the package has changed them, once
+                if name in self._grown:
+                    why = f"it has changed the handlers of logging.getLogger({name!r})"
+                elif before or logger.handlers:
+                    self._grown.add(name)
+                self._loggers[name] = settings(logger)
+            else:
+                restore_logger(logger, *before or ([], [], 0 if name else 30, True, False))
+                if name and not before:
+                    del sys.modules["logging"].Logger.manager.loggerDict[name]
+        return why
 
     def _restore_limits(self):
         with suppress(OSError, ValueError):
@@ -57,6 +66,27 @@ class Libraries:
                 os.setpriority(os.PRIO_PROCESS, 0, self._priority)
             return ""
         return "it has changed its limits or its priority"
+
+
+def restore_logger(logger, handlers, filters, level, propagate, off):
+    """Restore a logger. What its handlers have not written yet is written now."""
+    for handler in [handler for handler in logger.handlers if handler not in handlers]:
+        with suppress(Exception):
+            handler.close()
+    if settings(logger) != (handlers, filters, level, propagate, off):
+        logger.handlers, logger.filters, logger.propagate, logger.disabled = list(handlers), list(filters), propagate, off
+        logger.setLevel(level)
+
+
+def settings(logger):
+    """Return what can be set of a logger."""
+    return list(logger.handlers), list(logger.filters), logger.level, logger.propagate, logger.disabled
+
+
+def disabled():
+    """Return the level up to which logging is off, 0 if it is not loaded."""
+    logging = sys.modules.get("logging")
+    return logging.root.manager.disable if logging else 0
 
 
 def limits():

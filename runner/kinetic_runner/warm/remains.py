@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code of the project that packages still use once the modules of a call are forgotten: the next call would run it, changed or not.
 
-Looked at are the variables of modules, of their classes and functions, and what is in a list, a set or a dict there. A class in one of
-these, or what a dict has for such a class, does not count: many packages note all classes of a kind, which the next call makes anew.
+Looked at are the variables of modules, of their classes, functions and objects, and what is in a list, a set or a dict there, some steps
+deep. A class in one of these, or what a dict has for such a class, does not count: many packages note all classes of a kind, which the
+next call makes anew.
 """
 
 import sys
@@ -19,6 +20,7 @@ from .libraries import loggers
 
 MARK = "__kinetic_mark__"
 MOST_PARTS = 1000  # of a list or a dict
+DEPTH = 3  # of a list in an object in a dict
 WRAPS = {MethodType: "__func__", staticmethod: "__func__", classmethod: "__func__", property: "fget", partial: "func", type(lru_cache(len)): "__wrapped__"}
 LISTS, NAMED = (list, tuple, set, frozenset, deque), (type, ModuleType)
 PLAIN = frozenset((str, bytes, int, float, bool, type(None), BuiltinFunctionType))
@@ -32,7 +34,7 @@ class Remains:
     """What is left of modules that are forgotten."""
 
     def __init__(self):
-        self._names, self._seen, self._marks = set(), set(), []
+        self._names, self._seen, self._looked, self._marks = set(), set(), {}, []
 
     def forget(self, name):
         """Forget a module, also in the package that it is in. Return its variables."""
@@ -73,7 +75,7 @@ class Remains:
             kind = type(value)
             if kind in PLAIN:
                 continue
-            if self._is_ours(value) or any(map(self._is_ours, self._parts(value))):
+            if self._leads(value, DEPTH):
                 return name
             if depth and issubclass(kind, (type, FunctionType)) and id(value) not in self._seen:
                 self._seen.add(id(value))
@@ -81,9 +83,18 @@ class Remains:
                     return f"{name}.{what}"
         return ""
 
+    def _leads(self, value, depth):
+        """Report whether a value is of the project, or has such a part."""
+        if self._is_ours(value):
+            return True
+        if self._looked.get(id(value), 0) >= depth:
+            return False
+        self._looked[id(value)] = depth
+        return any(type(part) not in PLAIN and self._leads(part, depth - 1) for part in self._parts(value))
+
     def _is_ours(self, value):
         while type(value) in WRAPS:
-            value = getattr(value, WRAPS[type(value)])
+            value = getattr(value, WRAPS[type(value)], None)
         kind, name = type(value), None
         if issubclass(kind, ModuleType):
             name = members(value).get("__name__")
@@ -101,6 +112,9 @@ class Remains:
             for key, part in list(islice((dict if issubclass(kind, dict) else kind).items(value), MOST_PARTS)):
                 if not issubclass(type(part), NAMED) and not (issubclass(type(key), type) and self._is_ours(key)):
                     yield part
+        elif kind.__dictoffset__ and not issubclass(kind, (*NAMED, FunctionType)):
+            with suppress(Exception):  # a class may have an attribute of its own there
+                yield from list(islice(object.__getattribute__(value, "__dict__").values(), MOST_PARTS))
         base = next((base for base in LISTS if issubclass(kind, base)), None)
         for part in list(islice(base.__iter__(value), MOST_PARTS)) if base else ():
             if not issubclass(type(part), NAMED):

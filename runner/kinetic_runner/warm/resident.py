@@ -22,7 +22,7 @@ from ..child.outcomes import tell
 from ..child.report import Report
 from ..process import close_all, reap
 from .handover import FILES, next_order
-from .imports import is_below, is_installed
+from .imports import absolute, is_below, is_installed
 from .libraries import Libraries
 from .remains import Remains
 from .shadows import Path, Shadows
@@ -61,7 +61,7 @@ class Resident:
             packages.note(call, self._function.STARTUP_MODULES, shadows.found)
             if self._control is None:
                 return code
-            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()) or self._before.restore(call):
+            if why := unfit(code, call["workspace"], shadows.found, self._traces.lost()) or self._restored(call):
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
@@ -70,6 +70,13 @@ class Resident:
             if order is None:
                 return code  # as any program does, with its handlers of atexit
             self._seeds.renew()
+
+    def _restored(self, call):
+        """Restore what the call has changed. Return why the next one needs a new process, "" if it does not."""
+        try:
+            return self._before.restore(call)
+        except Exception as error:  # of an object of the user's
+            return f"what this one left cannot be looked at: {type(error).__name__}"
 
     def _leave(self, code):
         """Let go of the files of the call, and report that it has ended."""
@@ -194,6 +201,8 @@ class Before:
         os.chdir(self._directory)
         for name, value in self._streams.items():
             setattr(sys, name, value)
+        for stream in filter(None, (sys.__stdin__, sys.__stdout__, sys.__stderr__)):
+            vars(stream).clear()  # the call may have put functions of its own there, such as write
         self._restore_signals()
         self._restore_hooks()
         sys.setrecursionlimit(self._depth)
@@ -228,5 +237,12 @@ class Before:
 
 
 def is_of_project(module, workspace):
-    """Report whether a module, or an object in place of one, is of the project: its class then is."""
-    return is_below(module, workspace) or is_below(sys.modules.get(vars(type(module)).get("__module__")), workspace)
+    """Report whether a module, or an object in place of one, is of the project: its class, or code of that, then is."""
+    kind = type(module)
+    if kind is ModuleType or is_below(module, workspace):
+        return is_below(module, workspace)
+    place = sys.modules.get(kind.__module__)
+    if place is not module:
+        return is_below(place, workspace)
+    files = [value.__code__.co_filename for value in vars(kind).values() if isinstance(value, FunctionType)]  # the object is in place of the class's module
+    return not files or any(absolute(file).startswith(workspace + os.sep) for file in files)
