@@ -182,8 +182,6 @@ func describeStored(out io.Writer, row addRow, j *job.Job, d job.Description) {
 	switch {
 	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
 		row("Result", "%s", report.Hint(out, h.JobID, "kubectl kinetic jobs result "+h.JobID+j.LocationFlags()))
-	case h.Host != "" && d.Status.Collected:
-		row("Result", "deleted when it was collected")
 	case d.Pickle != "":
 		row("Result", "%s, a pickle of keras-kinetic", d.Pickle)
 	}
