@@ -146,15 +146,12 @@ func (p *Planned) reachEmulator(m Machine) {
 // doubts returns warnings about requests that may not be intended.
 func (p Planned) doubts() []string {
 	r, s := p.request, p.Spec
-	warnings := hardwareWarnings(r, s)
+	warnings := append(hardwareWarnings(r, s), warmDoubts(r, s)...)
 	if r.Debug && s.Capacity.Kind == api.CapacitySpot {
 		warnings = append(warnings, "--debug with spot capacity: a preemption ends the debugging session")
 	}
 	if r.RetryOn == api.RetryOnError && s.Retries == 0 && s.Backend != api.BackendLocal {
 		warnings = append(warnings, "--retry-on error has no effect without --retries NUMBER")
-	}
-	if r.KeepWarm.Idle > 0 && s.KeepWarm.Idle == 0 && r.Map == "" && s.Backend != api.BackendLocal {
-		warnings = append(warnings, "the job uses no warm host, which cannot be combined with "+refusesWarm(r, s))
 	}
 	if r.HangAction == api.HangRestart && s.Retries == 0 {
 		warnings = append(warnings, "--hang-action restart without --retries NUMBER: a call that hangs fails, and does not start again")

@@ -69,6 +69,14 @@ func refusesWarm(r api.Request, s api.Spec) string {
 	return ""
 }
 
+// warmDoubts warns that a default of warm hosts has no effect.
+func warmDoubts(r api.Request, s api.Spec) []string {
+	if r.KeepWarm.Idle == 0 || s.KeepWarm.Idle > 0 || r.Map != "" || s.Backend == api.BackendLocal {
+		return nil
+	}
+	return []string{"the job uses no warm host, which cannot be combined with " + refusesWarm(r, s)}
+}
+
 // KeepsWarm reports whether the plan's call is for a warm host.
 func (p Planned) KeepsWarm() bool { return p.Spec.KeepWarm.Idle > 0 }
 
