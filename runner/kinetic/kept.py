@@ -50,11 +50,11 @@ def keep(name: str, make: Callable[[], T]) -> T:
 
 
 def _code_of(make: Any) -> Any:
-    """Return what is equal for two functions with the same code in modules of the same name, wherever in these it is; None for what has no code."""
+    """Return what is equal for two functions with the same code in modules of the same name, wherever in these it is; for what has no code, its name."""
     if isinstance(make, partial):
         return _code_of(make.func), _plain(make.args), _plain(tuple(make.keywords.items()))
-    wrapped = getattr(make, "__wrapped__", None)
-    if callable(wrapped) and wrapped is not make:  # a decorated function, whose own code is the decorator's
+    wrapped = getattr(make, "__dict__", {}).get("__wrapped__")
+    if callable(wrapped):  # make is decorated: its own code is the decorator's
         return _code_of(wrapped)
     code = make if isinstance(make, CodeType) else getattr(make, "__code__", None)
     if not isinstance(code, CodeType):

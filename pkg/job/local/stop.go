@@ -52,12 +52,13 @@ func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, endin
 			return err
 		}
 	}
-	if r.Process.life() == alive {
+	switch r.Process.life() {
+	case alive:
 		if err := halt(ctx, r.Process, grace, terminated, killed); err != nil {
 			return err
 		}
-	} else if ending != nil { // it has ended since the caller looked
-		if err := ending(); err != nil {
+	case ended: // since the caller looked
+		if err := terminated(); err != nil {
 			return err
 		}
 	}

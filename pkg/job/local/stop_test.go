@@ -151,6 +151,16 @@ func TestStopOfAnEndedJobRecordsItsEnding(t *testing.T) {
 	f.noTraces(t)
 }
 
+// A job on another machine continues, so its end is not recorded.
+func TestStopOfAJobElsewhereRecordsNothing(t *testing.T) {
+	f := newFixture(t)
+	f.plant(t, Process{PID: os.Getpid(), Start: "1", Boot: "another", Machine: "login2"})
+	ending := func() error { t.Error("its end was recorded"); return nil }
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Grace: patience, Ending: ending}); err == nil {
+		t.Error("it was removed")
+	}
+}
+
 func TestStopEndsWithItsContext(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "stubborn", "line:ready", "pause")

@@ -178,6 +178,7 @@ class Before:
         self._main, self._argv, self._umask = sys.modules["__main__"], sys.argv, os.umask(0o22)
         os.umask(self._umask)
         self._streams = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr", "excepthook", "displayhook", "unraisablehook", "breakpointhook")}
+        self._attributes = [(stream, dict(vars(stream))) for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__) if stream]
         self._handlers = {number: signal.getsignal(number) for number in signal.valid_signals() - FIXED}
         self._blocked, self._depth = signal.pthread_sigmask(signal.SIG_BLOCK, ()), sys.getrecursionlimit()
         self._directory, self._excepthook, self._libraries = os.getcwd(), threading.excepthook, Libraries()
@@ -201,8 +202,9 @@ class Before:
         os.chdir(self._directory)
         for name, value in self._streams.items():
             setattr(sys, name, value)
-        for stream in filter(None, (sys.__stdin__, sys.__stdout__, sys.__stderr__)):
+        for stream, attributes in self._attributes:
             vars(stream).clear()  # the call may have put functions of its own there, such as write
+            vars(stream).update(attributes)
         self._restore_signals()
         self._restore_hooks()
         sys.setrecursionlimit(self._depth)
@@ -241,7 +243,7 @@ def is_of_project(module, workspace):
     kind = type(module)
     if kind is ModuleType or is_below(module, workspace):
         return is_below(module, workspace)
-    place = sys.modules.get(kind.__module__)
+    place = sys.modules.get(vars(kind).get("__module__"))
     if place is not module:
         return is_below(place, workspace)
     files = [value.__code__.co_filename for value in vars(kind).values() if isinstance(value, FunctionType)]  # the object is in place of the class's module
