@@ -33,6 +33,7 @@ GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
 .PHONY: build
 build: ## Build every binary into bin/
 	@mkdir -p bin
+	@CGO_ENABLED=0 go run ./hack/runnerzip
 	$(GO_BUILD) -o bin/ ./plugins/...
 	@ln -sfn kubectl-kinetic bin/kubectl_complete-kinetic
 

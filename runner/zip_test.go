@@ -42,6 +42,13 @@ func TestSHA256IsOfTheZip(t *testing.T) {
 	}
 }
 
+// TestReadyZip fails if the zip that a build has left here is not the one that this code makes.
+func TestReadyZip(t *testing.T) {
+	if _, content := Ready(); !bytes.Equal(Zip(), content) {
+		t.Error("the zip in ready/ is an old one: run make build")
+	}
+}
+
 // TestZipHasEverySource finds a new folder that no pattern of Sources matches.
 func TestZipHasEverySource(t *testing.T) {
 	checkSources(t, WarmZip(), "")
