@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,25 +107,50 @@ func isForJobs(text any) bool {
 	return name != "" && first != "types" && !slices.Contains(developing(), name) && !slices.Contains(developing(), first)
 }
 
-// in returns the first such file of a directory that isIt accepts, "" for none, and its table.
-func (u unread) in(dir string, isIt func(path string) bool) (path, table string) {
-	found, _ := filepath.Glob(filepath.Join(dir, u.pattern))
-	for _, path := range found {
-		if !isIt(path) {
+// namesIn returns the names of a directory and of its folder requirements, as patterns of unread have them, in order.
+func namesIn(dir string) []string {
+	names := namesOf(dir)
+	for _, name := range namesOf(filepath.Join(dir, "requirements")) {
+		names = append(names, "requirements/"+name)
+	}
+	return names
+}
+
+// namesOf returns the names of a directory, none if it can't be read.
+func namesOf(dir string) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names
+}
+
+// in returns the first such file of a directory that isIt accepts, "" for none, and its table. names are namesIn
+// the directory.
+func (u unread) in(dir string, names []string, isIt func(path string) bool) (file, table string) {
+	for _, name := range names {
+		if matches, _ := path.Match(u.pattern, name); !matches {
+			continue
+		}
+		found := filepath.Join(dir, filepath.FromSlash(name))
+		if !isIt(found) {
 			continue
 		}
 		if u.says == nil && u.table == nil {
-			return path, ""
+			return found, ""
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(found)
 		if err != nil || u.says != nil && !u.says(text) {
 			continue
 		}
 		if u.table == nil {
-			return path, ""
+			return found, ""
 		}
 		if table := u.table(text); table != "" {
-			return path, table
+			return found, table
 		}
 	}
 	return "", ""
@@ -253,8 +279,9 @@ func (r *reader) warnProject() {
 // warnAll warns of the files of a directory that isIt accepts, and reports whether there are any. because says why they
 // are not read, "" if that is not known.
 func (r *reader) warnAll(dir string, all []unread, because string, isIt func(path string) bool) (found bool) {
+	names := namesIn(dir)
 	for _, u := range all {
-		if path, table := u.in(dir, isIt); path != "" {
+		if path, table := u.in(dir, names, isIt); path != "" {
 			found = true
 			name := r.name(path)
 			instead := strings.ReplaceAll(u.instead, "FILE", name)
@@ -281,7 +308,7 @@ func (r *reader) warnBuilt() {
 	}
 	for _, dir := range r.unlisted {
 		for _, name := range []string{"setup.py", "setup.cfg"} {
-			if path, _ := (unread{pattern: name, says: contains("install_requires")}).in(dir, isFile); path != "" {
+			if path, _ := (unread{pattern: name, says: contains("install_requires")}).in(dir, []string{name}, isFile); path != "" {
 				r.wanted.Unread = true
 				r.warnUnread(r.name(path), "", "list what it requires in "+r.wanted.Source)
 			}
