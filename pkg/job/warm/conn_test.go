@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -212,8 +213,13 @@ func TestSeveralPods(t *testing.T) {
 	addresses := []string{holder(t), holder(t)}
 	b, s, h := backend(t, jobtest.Backend{State: api.Running})
 	var warned []string
-	b.Warn = func(text string) { warned = append(warned, text) }
-	b.Dial = func(_ context.Context, _ api.Handle, number int) (*warm.Conn, error) {
+	var others sync.WaitGroup // one whose log is read, and one that can't be reached
+	others.Add(2)
+	b.Warn = func(text string) {
+		warned = append(warned, text)
+		others.Done()
+	}
+	dial := func(number int, closed func()) (*warm.Conn, error) {
 		if number == len(addresses) {
 			return nil, errors.New("no route")
 		}
@@ -221,10 +227,10 @@ func TestSeveralPods(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return warm.Connect(way, []byte(secret), podUID)
+		return warm.Connect(closing{way, closed}, []byte(secret), podUID)
 	}
 	for number := range addresses {
-		conn, err := b.Dial(t.Context(), h, number)
+		conn, err := dial(number, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,12 +239,14 @@ func TestSeveralPods(t *testing.T) {
 		if err := conn.Call(call, nil); err != nil {
 			t.Fatal(err)
 		}
-		if number > 0 { // Logs waits for the other hosts for two seconds only
-			if _, err := conn.Follow(call.ID, -1, io.Discard); err != nil {
-				t.Fatal(err)
-			}
-		}
 		_ = conn.Close()
+	}
+	b.Dial = func(_ context.Context, _ api.Handle, number int) (*warm.Conn, error) {
+		if number == 0 { // once its log has ended, Logs waits for the others for two seconds only
+			others.Wait()
+			return dial(number, func() {})
+		}
+		return dial(number, sync.OnceFunc(others.Done))
 	}
 	var out bytes.Buffer
 	archive := &logs.Archive{Store: s, JobID: h.JobID}
@@ -254,6 +262,17 @@ func TestSeveralPods(t *testing.T) {
 	if want := []string{"the rest of the log of host 2 of job call-1 is in the store: no route"}; !slices.Equal(warned, want) {
 		t.Errorf("warned %q, want %q", warned, want)
 	}
+}
+
+// closing is a connection that tells when it is closed.
+type closing struct {
+	net.Conn
+	closed func()
+}
+
+func (c closing) Close() error {
+	defer c.closed()
+	return c.Conn.Close()
 }
 
 // cut is a connection that ends after some bytes.
