@@ -33,5 +33,5 @@ func write(folder string) error {
 			return err
 		}
 	}
-	return os.WriteFile(path, content, 0o644) //nolint:gosec // as the sources beside it
+	return os.WriteFile(path, content, 0o644)
 }
