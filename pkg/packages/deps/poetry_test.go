@@ -142,7 +142,6 @@ func TestOverlooked(t *testing.T) {
 	const ruff = "-- pyproject.toml --\n[tool.ruff]\nline-length = 100\n"
 	const app = "-- pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['a']\n"
 	const poetry = "-- pyproject.toml --\n[tool.poetry.dependencies]\na = '1'\n"
-	const hatch = "-- pyproject.toml --\n[tool.hatch.envs.default]\ndependencies = ['pytest', 'torch']\n"
 	const locked = "[[package]]\nname = 'sympy'\nversion = '1.14'\n[[package]]\nname = 'triton'\nversion = '3'\n[[package]]\nname = 'torch'\nversion = '2.9.0'\n"
 	const uvLocked = locked + "dependencies = [{name = 'sympy'}, {name = 'triton', marker = \"sys_platform == 'linux'\"}]\n"
 	const pdmLocked = locked + "dependencies = ['SymPy>=1.13', 'triton; sys_platform == \"linux\"', 'absent']\n"
@@ -190,11 +189,6 @@ func TestOverlooked(t *testing.T) {
 		"conda-lock":                        {archive: "-- conda-lock.yml --\n", want: "conda-lock.yml is not read: list its packages in requirements.txt, with"},
 		"conda-lock with a name":            {archive: "-- gpu.conda-lock.yml --\n", want: "gpu.conda-lock.yml is not read"},
 		"conda-lock beside [project]":       {archive: app + "-- conda-lock.yml --\n", source: "pyproject.toml", want: "conda-lock.yml is not read: list its packages in pyproject.toml"},
-		"Hatch":                             {archive: hatch, want: "[tool.hatch.envs.default] in pyproject.toml is not read: list its packages in requirements.txt"},
-		"Hatch beside [project]":            {archive: app + strings.TrimPrefix(hatch, "-- pyproject.toml --\n"), source: "pyproject.toml", want: "[tool.hatch.envs.default] in pyproject.toml is not read: list its packages in [project].dependencies"},
-		"Hatch's extra dependencies":        {archive: app + "[tool.hatch.envs.gpu]\nextra-dependencies = ['torch']\n", source: "pyproject.toml", want: "[tool.hatch.envs.gpu] in pyproject.toml is not read"},
-		"Hatch for developers":              {archive: app + "[tool.hatch.envs.default]\ndependencies = ['coverage[toml]>=6.5', 'pytest', 'pytest-cov', 'types-requests']\n[tool.hatch.envs.docs]\ndependencies = ['numpy']\n[tool.hatch.envs.hatch-test]\ndependencies = ['numpy']\n", source: "pyproject.toml"},
-		"hatch.toml":                        {archive: app + "-- hatch.toml --\n[envs.gpu]\ndependencies = ['torch']\n", source: "pyproject.toml", want: "[envs.gpu] in hatch.toml is not read: list its packages in [project].dependencies"},
 		"a project that lists packages":     {archive: app + "-- setup.py --\nsetup(install_requires=['a'])\n-- requirements-dev.txt --\n", source: "pyproject.toml"},
 		"settings of tools hide nothing":    {archive: "-- requirements.txt --\ntorch\n-- src/x.py --\n" + strings.Replace(ruff, "pyproject", "src/pyproject", 1), entry: "src", source: "requirements.txt"},
 		"a [project] without any":           {archive: "-- pyproject.toml --\n[project]\nname = 'x'\n-- environment.yaml --\n", source: "pyproject.toml", want: "environment.yaml is not read"},

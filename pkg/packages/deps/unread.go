@@ -3,14 +3,11 @@ package deps
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
 // What to do with files that name packages as PyPI does, or as conda does. Beside [project], its file stands
@@ -18,7 +15,6 @@ import (
 const (
 	relist      = "list its packages in requirements.txt"
 	relistConda = "list its packages in requirements.txt, with their names on PyPI"
-	relistHatch = "list its packages in [project].dependencies"
 )
 
 // manifests are files that say what a project needs for other tools.
@@ -36,9 +32,7 @@ func manifests() []unread {
 		{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
 		{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
 		{pattern: "pixi.toml", instead: relistConda, more: relistConda},
-		{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
-		{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
-		{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
+		{pattern: "pyproject.toml", table: "[tool.pixi]", says: contains("[tool.pixi"), instead: relistConda, more: relistConda},
 	}
 }
 
@@ -46,65 +40,14 @@ func manifests() []unread {
 type unread struct {
 	pattern string
 	// says reports whether the file says what is needed; nil means always.
-	says func(text []byte) bool
-	// table returns the name of the table that says so, "" if there is none. It is nil if the whole file does.
-	table   func(text []byte) string
+	says    func(text []byte) bool
+	table   string // the table that says so, "" if the whole file does
 	instead string // FILE is the file
 	more    string // the same beside [project], "" for what does not say more
 }
 
 func contains(text string) func(file []byte) bool {
 	return func(file []byte) bool { return bytes.Contains(file, []byte(text)) }
-}
-
-// pixiTable returns the name of pixi's table in a pyproject.toml.
-func pixiTable(text []byte) string {
-	if bytes.Contains(text, []byte("[tool.pixi")) {
-		return "[tool.pixi]"
-	}
-	return ""
-}
-
-// developing are packages that only developers need, which environments of Hatch have most of the time.
-func developing() []string {
-	return []string{
-		"black", "build", "coverage", "flake8", "furo", "hatch", "ipython", "isort", "mkdocs", "mypy", "nox", "pre-commit", "pyright", "pytest", "ruff",
-		"sphinx", "tox", "twine",
-	}
-}
-
-// hatchTable returns what returns the name of the first table of an environment of Hatch that needs more than
-// developers do. all is the table of all environments.
-func hatchTable(all string) func(text []byte) string {
-	return func(text []byte) string {
-		var tables map[string]any
-		if err := Decode(text, "", &tables); err != nil {
-			return ""
-		}
-		for key := range strings.SplitSeq(all, ".") {
-			tables, _ = tables[key].(map[string]any)
-		}
-		for _, name := range slices.Sorted(maps.Keys(tables)) {
-			env, _ := tables[name].(map[string]any)
-			if isForDevelopment(name) || strings.HasPrefix(name, "hatch-") { // which Hatch keeps for itself
-				continue
-			}
-			base, _ := env["dependencies"].([]any)
-			extra, _ := env["extra-dependencies"].([]any)
-			if slices.ContainsFunc(slices.Concat(base, extra), isForJobs) {
-				return "[" + all + "." + name + "]"
-			}
-		}
-		return ""
-	}
-}
-
-// isForJobs reports whether a requirement is not only for developers.
-func isForJobs(text any) bool {
-	line, _ := text.(string)
-	name := requirement.Normalize(requirement.LeadingName(line))
-	first, _, _ := strings.Cut(name, "-") // pytest-cov
-	return name != "" && first != "types" && !slices.Contains(developing(), name) && !slices.Contains(developing(), first)
 }
 
 // namesIn returns the names of a directory and of its folder requirements, as patterns of unread have them, in order.
@@ -128,9 +71,8 @@ func namesOf(dir string) []string {
 	return names
 }
 
-// in returns the first such file of a directory that isIt accepts, "" for none, and its table. names are namesIn
-// the directory.
-func (u unread) in(dir string, names []string, isIt func(path string) bool) (file, table string) {
+// in returns the first such file of a directory that isIt accepts, "" for none. names are namesIn the directory.
+func (u unread) in(dir string, names []string, isIt func(path string) bool) string {
 	for _, name := range names {
 		if matches, _ := path.Match(u.pattern, name); !matches {
 			continue
@@ -139,25 +81,18 @@ func (u unread) in(dir string, names []string, isIt func(path string) bool) (fil
 		if !isIt(found) {
 			continue
 		}
-		if u.says == nil && u.table == nil {
-			return found, ""
+		if u.says == nil {
+			return found
 		}
-		text, err := os.ReadFile(found)
-		if err != nil || u.says != nil && !u.says(text) {
-			continue
-		}
-		if u.table == nil {
-			return found, ""
-		}
-		if table := u.table(text); table != "" {
-			return found, table
+		if text, err := os.ReadFile(found); err == nil && u.says(text) {
+			return found
 		}
 	}
-	return "", ""
+	return ""
 }
 
-// isForDevelopment reports whether a group, an environment or a file of requirements has what only developers need, by
-// its name or the last word of that.
+// isForDevelopment reports whether a group or a file of requirements has what only developers need, by its name or the
+// last word of that.
 func isForDevelopment(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) })
 	return len(words) > 0 && slices.Contains([]string{
@@ -281,12 +216,12 @@ func (r *reader) warnProject() {
 func (r *reader) warnAll(dir string, all []unread, because string, isIt func(path string) bool) (found bool) {
 	names := namesIn(dir)
 	for _, u := range all {
-		if path, table := u.in(dir, names, isIt); path != "" {
+		if path := u.in(dir, names, isIt); path != "" {
 			found = true
 			name := r.name(path)
 			instead := strings.ReplaceAll(u.instead, "FILE", name)
-			if table != "" {
-				name = table + " in " + name
+			if u.table != "" {
+				name = u.table + " in " + name
 			}
 			r.warnUnread(name, because, instead)
 		}
@@ -308,7 +243,7 @@ func (r *reader) warnBuilt() {
 	}
 	for _, dir := range r.unlisted {
 		for _, name := range []string{"setup.py", "setup.cfg"} {
-			if path, _ := (unread{pattern: name, says: contains("install_requires")}).in(dir, []string{name}, isFile); path != "" {
+			if path := (unread{pattern: name, says: contains("install_requires")}).in(dir, []string{name}, isFile); path != "" {
 				r.wanted.Unread = true
 				r.warnUnread(r.name(path), "", "list what it requires in "+r.wanted.Source)
 			}
