@@ -45,7 +45,7 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 				said = append(said, fmt.Sprintf("%s: %s is fetched only when a job is submitted; until then, %s", l.Place(), deps.Hidden(l.Text), o.unknown(planned)))
 			}
 			planned.Warnings = append(planned.Warnings, said...)
-			switch err := o.provider(ctx, planned).Check(ctx, planned.Environment); {
+			switch err := o.provider(ctx, planned).Check(planned.Environment); {
 			case err == nil:
 			case planned.Environment.Mode != decide.Bundled:
 				return planned, cli.Usage(err)

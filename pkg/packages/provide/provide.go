@@ -63,7 +63,7 @@ func (p *Provider) Provide(ctx context.Context, plan decide.Plan, id string) (de
 			done, ok, err = p.there(ctx, plan)
 			return ok, err
 		}
-		if err := p.Check(ctx, plan); err != nil {
+		if err := p.Check(plan); err != nil {
 			return false, err
 		}
 		switch {
@@ -86,11 +86,11 @@ func (p *Provider) Provide(ctx context.Context, plan decide.Plan, id string) (de
 
 // Check returns a *resolve.MistakeError if what names the places of packages is wrong. An image that is there needs none of
 // them. Check contacts nothing.
-func (p *Provider) Check(ctx context.Context, plan decide.Plan) error {
+func (p *Provider) Check(plan decide.Plan) error {
 	if len(p.steps(plan)) == 0 {
 		return nil
 	}
-	return p.Resolver.Check(ctx, p.wish(plan, p.known(plan)))
+	return p.Resolver.Check(p.wish(plan, p.known(plan)))
 }
 
 // made remembers that a registry has taken an image.

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -151,19 +150,14 @@ func (all uvConfigs) addTo(places *Indexes, by Method) {
 }
 
 // Check returns a *MistakeError if what names the places where packages are looked for can't be used: a variable is not
-// set, a URL is none, or pip, if it resolves, can't load its configuration. It contacts nothing.
-func (r Resolver) Check(ctx context.Context, w Request) error {
+// set, or a URL is none. It contacts nothing.
+func (r Resolver) Check(w Request) error {
 	if _, err := r.sources(w); err != nil {
 		return err
 	}
 	for _, l := range w.Remote {
 		if _, err := deps.Expand(l.Text, r.getenv); err != nil {
 			return &MistakeError{fmt.Errorf("%s: %w", l.Place(), err)}
-		}
-	}
-	if err := r.access().CheckPipConf(); err != nil {
-		if way, _ := r.Method(ctx, w); way == Pip {
-			return &MistakeError{err}
 		}
 	}
 	return nil

@@ -114,43 +114,16 @@ func TestIndexesOfUV(t *testing.T) {
 	}
 }
 
-// TestCheck: a configuration that pip can't load stops a run whose pip would read it, and no other.
+// TestCheck: a variable that is not set stops a run before it asks anyone.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "pip.conf")
-	write(t, file, "# ours\n\nindex-url = https://me:s3cr3t@h/simple\n[global]\n", 0o600)
-	byPip, target := pip(t, "PIP_CONFIG_FILE="+file)
-	byUV, _ := uv(t, "exit 1", "PIP_CONFIG_FILE="+file)
+	var r resolve.Resolver
 	w := requirements(t, "a")
-	w.Target = target
-	if err := byUV.Check(t.Context(), w); err != nil {
-		t.Errorf("with uv: %v", err)
-	}
-	for text, want := range map[string]string{
-		"# ours\n\nindex-url = https://me:s3cr3t@h/simple\n[global]\n": ":3: this line is in no section, so pip can't load the file: put [global] above it",
-		"\ufeff[global]\ntimeout = 3\n":                                ":1: the file begins with a byte order mark, so pip can't load it: save it without one",
-		"[global]\ntimeout = 3\n# again\nTimeout: 4\n":                 ":4: timeout is set twice, so pip can't load the file: remove one of the lines",
-		"[global]\ntimeout = 3\n[install]\n[global]\n":                 ":4: [global] appears twice, so pip can't load the file: merge the two",
-	} {
-		write(t, file, text, 0o600)
-		if err := byPip.Check(t.Context(), w); !is[*resolve.MistakeError](err) || err.Error() != file+want {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
-		if _, err := byPip.Resolve(t.Context(), w); err == nil || !strings.Contains(err.Error(), "pip.conf") {
-			t.Errorf("%q: pip itself says %v", text, err)
-		}
-	}
-	locked := project(t, map[string]string{"pylock.toml": "lock-version = '1.0'\n"})
-	locked.Target = target
-	if err := byPip.Check(t.Context(), locked); err != nil {
-		t.Errorf("with a lock: %v", err)
-	}
-	write(t, file, "; ours\n[global]\nindex-url = https://h/simple\n  timeout\n[install]\nindex-url = https://h/simple\n", 0o600)
-	if err := byPip.Check(t.Context(), w); err != nil {
-		t.Errorf("with a section: %v", err)
+	if err := r.Check(w); err != nil {
+		t.Error(err)
 	}
 	w.Remote = []deps.Line{{Text: "https://${TOKEN}@h/c.txt", File: "requirements.txt", Number: 2}}
-	if err := byPip.Check(t.Context(), w); !is[*resolve.MistakeError](err) || !strings.HasPrefix(err.Error(), "requirements.txt:2: the variable TOKEN is not set") {
+	if err := r.Check(w); !is[*resolve.MistakeError](err) || !strings.HasPrefix(err.Error(), "requirements.txt:2: the variable TOKEN is not set") {
 		t.Errorf("a file of a URL: %v", err)
 	}
 }

@@ -75,7 +75,7 @@ func (a Access) pipSettings() map[string]setting {
 		if err != nil {
 			continue
 		}
-		readPipConf(strings.TrimPrefix(string(text), "\ufeff"), func(section, name, value string, _ int) {
+		readPipConf(strings.TrimPrefix(string(text), "\ufeff"), func(section, name, value string) {
 			if of := all[section]; of != nil {
 				of[strings.TrimLeft(strings.ReplaceAll(name, "_", "-"), "-")] = setting{value, file}
 			}
@@ -85,18 +85,16 @@ func (a Access) pipSettings() map[string]setting {
 	return all["global"]
 }
 
-// readPipConf reads a configuration file as Python's configparser does. set is called with every value and its line, and
-// with every section, without a name.
-func readPipConf(text string, set func(section, name, value string, line int)) {
-	section, name, value, first, number := "", "", "", 0, 0
+// readPipConf reads a configuration file as Python's configparser does. set is called with every value.
+func readPipConf(text string, set func(section, name, value string)) {
+	section, name, value := "", "", ""
 	end := func() {
 		if name != "" {
-			set(section, strings.ToLower(name), strings.TrimSpace(value), first)
+			set(section, strings.ToLower(name), strings.TrimSpace(value))
 		}
 		name = ""
 	}
 	for line := range strings.Lines(text) {
-		number++
 		trimmed := strings.TrimSpace(line)
 		switch isMore := name != "" && strings.TrimLeft(line, " \t") != line; {
 		case trimmed == "", trimmed[0] == '#', trimmed[0] == ';':
@@ -105,61 +103,14 @@ func readPipConf(text string, set func(section, name, value string, line int)) {
 		case trimmed[0] == '[':
 			end()
 			section = strings.Trim(trimmed, "[]")
-			set(section, "", "", number)
 		default:
 			end()
 			if i := strings.IndexAny(trimmed, "=:"); i > 0 {
-				name, value, first = strings.TrimSpace(trimmed[:i]), trimmed[i+1:], number
+				name, value = strings.TrimSpace(trimmed[:i]), trimmed[i+1:]
 			}
 		}
 	}
 	end()
-}
-
-// CheckPipConf returns an error about the first of pip's configuration files that pip can't load.
-func (a Access) CheckPipConf() error {
-	for _, file := range a.PipFiles() {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		if line, why := unloadable(string(text)); why != "" {
-			return fmt.Errorf("%s:%d: %s", file, line, why)
-		}
-	}
-	return nil
-}
-
-// unloadable returns why pip can't load a configuration file, and the line; "" if it can.
-func unloadable(text string) (line int, why string) {
-	if strings.HasPrefix(text, "\ufeff") {
-		return 1, "the file begins with a byte order mark, so pip can't load it: save it without one"
-	}
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		if line[0] != '[' {
-			return number, "this line is in no section, so pip can't load the file: put [global] above it"
-		}
-		break
-	}
-	seen := map[[2]string]bool{}
-	readPipConf(text, func(section, name, _ string, at int) {
-		of := [2]string{section, name}
-		switch {
-		case !seen[of] || why != "" || name == "" && section == "DEFAULT": // which may come again
-		case name == "":
-			line, why = at, "["+section+"] appears twice, so pip can't load the file: merge the two"
-		default:
-			line, why = at, name+" is set twice, so pip can't load the file: remove one of the lines"
-		}
-		seen[of] = true
-	})
-	return line, why
 }
 
 // addPipConf adds the indexes and links of pip's configuration. As for pip, a variable takes the place of a setting.
