@@ -149,12 +149,7 @@ func (r Resolver) Client(w Request) (*http.Client, error) {
 // Text fetches a file of requirements that a URL names. The error is a *MistakeError if another URL or a variable
 // would help.
 func (r Resolver) Text(ctx context.Context, address string) ([]byte, error) {
-	text, err := r.access().Text(ctx, r.HTTP, address)
-	var wrong *TextError
-	if errors.As(err, &wrong) {
-		err = &MistakeError{err}
-	}
-	return text, err
+	return r.access().Text(ctx, r.HTTP, address)
 }
 
 // sources returns where the packages of a wish come from.

@@ -14,18 +14,9 @@ import (
 // maxText is the size of the largest file of requirements that is fetched. Airflow's constraints have 30 KB.
 const maxText = 4 << 20
 
-// TextError says that a file can't be fetched because what names it is wrong: it is not there, or its URL can't
-// be used.
-type TextError struct {
-	address string
-	why     error
-}
-
-// Error names the URL, without credentials.
-func (e *TextError) Error() string { return fetching(e.address, e.why).Error() }
-
-// Unwrap returns the reason.
-func (e *TextError) Unwrap() error { return e.why }
+// unfetchable returns the *MistakeError about a file that can't be fetched because what names it is wrong: it is not
+// there, or its URL can't be used.
+func unfetchable(address string, why error) error { return &MistakeError{fetching(address, why)} }
 
 func fetching(address string, why error) error {
 	return fmt.Errorf("fetching %s: %w", deps.Hidden(address), why)
@@ -33,14 +24,14 @@ func fetching(address string, why error) error {
 
 // Text fetches a file of requirements from an https URL, in which variables are replaced, with the credentials that
 // belong to its host, which a file that was fetched may have named. c makes the requests, nil means http.DefaultClient. It is asked for again if that fails in a
-// way that may pass. The error is a *TextError if another URL or a variable would help.
+// way that may pass. The error is a *MistakeError if another URL or a variable would help.
 func (a Access) Text(ctx context.Context, c *http.Client, address string) (text []byte, err error) {
 	s, err := a.source(optionIndex, address, "")
 	if err == nil && (s.url == nil || s.url.Scheme != "https") {
 		err = errors.New("only https URLs are fetched")
 	}
 	if err != nil {
-		return nil, &TextError{address, err}
+		return nil, unfetchable(address, err)
 	}
 	var own Sources
 	if s.login != nil {
@@ -49,7 +40,7 @@ func (a Access) Text(ctx context.Context, c *http.Client, address string) (text 
 	client := a.Client(c, own)
 	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" || len(via) == maxRedirects {
-			return &TextError{address, fmt.Errorf("it redirects to %s", deps.Hidden(r.URL.String()))}
+			return unfetchable(address, fmt.Errorf("it redirects to %s", deps.Hidden(r.URL.String())))
 		}
 		return nil
 	}
@@ -57,7 +48,7 @@ func (a Access) Text(ctx context.Context, c *http.Client, address string) (text 
 		text, err = getText(ctx, client, s.url)
 		return err
 	})
-	var wrong *TextError
+	var wrong *MistakeError
 	if err == nil || ctx.Err() != nil || errors.As(err, &wrong) {
 		return text, err
 	}
@@ -73,7 +64,7 @@ func getText(ctx context.Context, client *http.Client, u *url.URL) ([]byte, erro
 		return nil, err
 	}
 	answer, err := client.Do(request)
-	var refused *TextError
+	var refused *MistakeError
 	if errors.As(err, &refused) {
 		return nil, refused
 	}
@@ -81,7 +72,7 @@ func getText(ctx context.Context, client *http.Client, u *url.URL) ([]byte, erro
 		return nil, passing(fmt.Errorf("%w: check the network, and the URL", withoutURL(err)))
 	}
 	defer answer.Body.Close()
-	wrong := func(why string) error { return &TextError{u.String(), errors.New(why)} }
+	wrong := func(why string) error { return unfetchable(u.String(), errors.New(why)) }
 	switch answer.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusGone:

@@ -87,7 +87,7 @@ func TestText(t *testing.T) {
 			}
 			continue
 		}
-		var wrong *TextError
+		var wrong *MistakeError
 		if err == nil || !strings.Contains(err.Error(), strings.Replace(c.want, "HOST", host, 1)) || errors.As(err, &wrong) != c.wrong ||
 			strings.Contains(err.Error(), "s3cr3t") || strings.Contains(err.Error(), "t0ken") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
