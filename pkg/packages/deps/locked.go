@@ -205,6 +205,22 @@ func lastPart(address, file string) string {
 // ErrNoWheel says that a package has no wheel at all.
 var ErrNoWheel = errors.New("it has no wheel")
 
+// Fit returns the index of the wheel of the package's version that fits a target best. If there is none, it is -1, and Why
+// says why.
+func (p *Package) Fit(wheels []wheel.Name, target wheel.Target) (int, error) {
+	if len(wheels) == 0 {
+		p.Why = ErrNoWheel
+		return -1, nil
+	}
+	best, err := wheel.Best(wheels, target)
+	var noFit *wheel.NoFitError
+	if errors.As(err, &noFit) {
+		p.Why = err
+		return -1, nil
+	}
+	return best, err
+}
+
 // choose sets the wheel of a package: of those that a lock names, the one that fits best.
 func (p *Package) choose(files []file, o LockOptions) error {
 	var names []wheel.Name
@@ -215,17 +231,8 @@ func (p *Package) choose(files []file, o LockOptions) error {
 		}
 		names = append(names, n)
 	}
-	if len(names) == 0 {
-		p.Why = ErrNoWheel
-		return nil
-	}
-	best, err := wheel.Best(names, o.Target)
-	var noFit *wheel.NoFitError
-	if errors.As(err, &noFit) {
-		p.Why = err
-		return nil
-	}
-	if err != nil {
+	best, err := p.Fit(names, o.Target)
+	if err != nil || best < 0 {
 		return err
 	}
 	chosen, err := files[best].checked(o)

@@ -1,14 +1,12 @@
 package resolve
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -35,32 +33,27 @@ func InDir(dir, project string) []IndexFile {
 // FindInDirs returns the package of a pin if a directory has a wheel of it that fits the target. Only files of
 // the right version are read.
 func FindInDirs(dirs []string, pin deps.Pin, target wheel.Target) (deps.Package, bool, error) {
-	var names []wheel.Name
-	var files []deps.WheelFile
+	var files []IndexFile
+	located := map[string]deps.WheelFile{} // by their URLs
 	for _, dir := range dirs {
 		for _, f := range InDir(dir, pin.Name) {
-			name, err := wheel.ParseName(f.Name)
-			if err != nil || !isOf(f.Name, pin) {
+			if !strings.HasSuffix(f.Name, ".whl") || !isOf(f.Name, pin) {
 				continue
 			}
 			found, err := Locate(deps.WheelFile{Name: f.Name, URL: f.URL})
 			if err != nil {
 				return deps.Package{}, false, err
 			}
-			if slices.Contains(pin.Hashes, found.SHA256) {
-				names, files = append(names, name), append(files, found)
-			}
+			f.SHA256, located[f.URL] = found.SHA256, found
+			files = append(files, f)
 		}
 	}
-	best, err := wheel.Best(names, target)
-	var noFit *wheel.NoFitError
-	if errors.As(err, &noFit) { // an index may have one that does
-		return deps.Package{}, false, nil
-	}
-	if err != nil {
+	p, _, err := choose(files, pin, target)
+	if err != nil || p.Wheel == nil { // an index may have one that fits
 		return deps.Package{}, false, err
 	}
-	return deps.Package{Name: pin.Name, Version: pin.Version, Wheel: &files[best]}, true, nil
+	*p.Wheel = located[p.Wheel.URL]
+	return p, true, nil
 }
 
 // Locate returns where a wheel is: at a URL without credentials, or, if that or the path is on this

@@ -98,18 +98,9 @@ func choose(files []IndexFile, pin deps.Pin, target wheel.Target) (p deps.Packag
 		}
 		names, wheels = append(names, name), append(wheels, f)
 	}
-	if !ok || len(names) == 0 {
-		p.Why = deps.ErrNoWheel
-		return p, ok, nil
-	}
-	best, err := wheel.Best(names, target)
-	var noFit *wheel.NoFitError
-	if errors.As(err, &noFit) {
-		p.Why = err
-		return p, true, nil
-	}
-	if err != nil {
-		return p, false, err
+	best, err := p.Fit(names, target)
+	if err != nil || best < 0 {
+		return p, ok && err == nil, err
 	}
 	f := wheels[best]
 	p.Wheel, p.Source = &deps.WheelFile{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, ""

@@ -39,12 +39,8 @@ func (c IndexClient) Explain(ctx context.Context, s Sources, r requirement.Requi
 			p.Source = f.URL
 		}
 	}
-	if len(wheels) == 0 {
-		p.Why = deps.ErrNoWheel
-		return p, nil
-	}
-	_, p.Why = wheel.Best(wheels, target)
-	return p, nil
+	_, err = p.Fit(wheels, target)
+	return p, err
 }
 
 // newestOf returns the files of the newest version that a requirement allows, other than prereleases.
