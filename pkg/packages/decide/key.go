@@ -186,26 +186,20 @@ func (p *Plan) tag() (string, error) {
 
 // readLock finds the wheels of a lock. There are none if a package has to be built, or if it is not
 // known what the base has.
-func (p *Plan) readLock() (err error) {
+func (p *Plan) readLock() error {
 	if !p.Wanted.Kind.IsLock() || !p.Base.Known {
 		return nil
 	}
-	o := deps.LockOptions{Name: p.Wanted.Source, Dir: p.Wanted.Dir, Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), FullPython: p.Base.full(),
-		Extras: p.Wanted.Extras, Groups: p.Wanted.Groups, Wanted: p.Wanted.Named()}
-	var l deps.Lock
-	if p.Wanted.Kind == deps.UVLock {
-		l, err = deps.ReadUV(p.Wanted.Lock, p.Wanted.ProjectName, o)
-	} else {
-		l, err = deps.ReadPyLock(p.Wanted.Lock, o)
+	l, err := p.Wanted.ReadLock(deps.LockOptions{Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), FullPython: p.Base.full()})
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		p.Locked, _ = Wheels(l.Packages)
-		p.locked = make([]string, len(l.Packages))
-		for i, found := range l.Packages {
-			p.locked[i] = found.Name
-		}
+	p.Locked, _ = Wheels(l.Packages)
+	p.locked = make([]string, len(l.Packages))
+	for i, found := range l.Packages {
+		p.locked[i] = found.Name
 	}
-	return err
+	return nil
 }
 
 // Wheels returns the wheels of packages, and whether every package has one.

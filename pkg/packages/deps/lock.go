@@ -9,12 +9,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// lockFile is what is read of pylock.toml (PEP 751).
-type lockFile struct {
-	Packages []struct {
-		Name, Version string
-		Directory     *struct{ Path, Subdirectory string }
+// ReadLock reads the project's lock. Of the options, it sets those that are about the project.
+func (w Wanted) ReadLock(o LockOptions) (Lock, error) {
+	o.Name, o.Dir, o.Extras, o.Groups, o.Wanted = w.Source, w.Dir, w.Extras, w.Groups, w.Named()
+	if w.Kind == UVLock {
+		return ReadUV(w.Lock, w.ProjectName, o)
 	}
+	return ReadPyLock(w.Lock, o)
 }
 
 // lock reads a lock file. For uv.lock, the requirements are those of its project.
@@ -30,7 +31,7 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 		}
 		return r.members()
 	}
-	var f lockFile
+	var f pylock
 	if err := Decode(r.wanted.Lock, r.shown, &f); err != nil {
 		return err
 	}

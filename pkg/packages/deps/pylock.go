@@ -30,7 +30,7 @@ type pylockPackage struct {
 		CommitID        string `toml:"commit-id"`
 		Subdirectory    string
 	}
-	Directory *struct{ Path string }
+	Directory *struct{ Path, Subdirectory string }
 }
 
 // ReadPyLock reads a pylock.toml.

@@ -11,14 +11,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-func (r Resolver) locked(w Request, way Method) ([]deps.Package, error) {
-	var l deps.Lock
-	var err error
-	if way == UVLock {
-		l, err = deps.ReadUV(w.Lock, w.ProjectName, w.lockOptions(w.Source))
-	} else {
-		l, err = deps.ReadPyLock(w.Lock, w.lockOptions(w.Source))
-	}
+func (w Request) locked() ([]deps.Package, error) {
+	l, err := w.ReadLock(w.lockOptions(w.Source))
 	if err == nil {
 		err = located(l.Packages)
 	}

@@ -216,7 +216,7 @@ func (r Resolver) Resolve(ctx context.Context, w Request) (Env, error) {
 	case way == Hashes:
 		env.Packages, err = r.pinned(ctx, w)
 	case way != Nothing:
-		env.Packages, err = r.locked(w, way)
+		env.Packages, err = w.locked()
 	}
 	if err != nil {
 		return env, err
