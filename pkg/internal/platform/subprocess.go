@@ -24,7 +24,7 @@ type Command struct {
 // nothing. If the context ends, the program and all that it started are killed.
 func Run(ctx context.Context, c Command) (output string, err error) {
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
-	printed := tail{line: c.Line}
+	printed := Tail{line: c.Line}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Environ, &printed, &printed
 	ownGroup(cmd)
 	cmd.WaitDelay = time.Second // for a child of it that keeps its pipes open
@@ -32,11 +32,11 @@ func Run(ctx context.Context, c Command) (output string, err error) {
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
-	return printed.text(), err
+	return printed.String(), err
 }
 
-// tail keeps the end of what is written to it.
-type tail struct {
+// Tail keeps the last 64 KiB of what is written to it. The zero value is ready to use, by several goroutines.
+type Tail struct {
 	mu   sync.Mutex
 	kept []byte
 	line func(line string)
@@ -46,7 +46,8 @@ type tail struct {
 // mostKept is how many bytes of the output are kept.
 const mostKept = 64 << 10
 
-func (t *tail) Write(b []byte) (int, error) {
+// Write implements io.Writer. It never fails.
+func (t *Tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.kept = append(t.kept, b...)
@@ -58,7 +59,7 @@ func (t *tail) Write(b []byte) (int, error) {
 }
 
 // tell passes on the lines that end in what was printed.
-func (t *tail) tell(b []byte) {
+func (t *Tail) tell(b []byte) {
 	if t.line == nil {
 		return
 	}
@@ -72,7 +73,8 @@ func (t *tail) tell(b []byte) {
 	}
 }
 
-func (t *tail) text() string {
+// String returns what was kept, in valid UTF-8.
+func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.ToValidUTF8(string(t.kept[max(0, len(t.kept)-mostKept):]), "\ufffd")

@@ -134,10 +134,14 @@ const (
 	escapes  = "\x1b\\[[0-9;?]*[A-Za-z]"
 )
 
+// longest is how many bytes of a line are shown.
+const longest = 2000
+
 // clean returns lines as the commands have written them.
 func clean(log []string) []string {
 	lines := make([]string, 0, len(log))
 	for _, line := range log {
+		line = line[:min(len(line), longest)]
 		line = lazyregexp.Of(escapes).ReplaceAllString(strings.TrimRight(line, "\r"), "")
 		line = line[strings.LastIndexByte(line, '\r')+1:] // of a progress bar, its last state
 		lines = append(lines, strings.ToValidUTF8(lazyregexp.Of(prefixed).ReplaceAllString(line, ""), "?"))

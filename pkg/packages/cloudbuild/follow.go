@@ -10,6 +10,7 @@ import (
 	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -62,7 +63,7 @@ type follower struct {
 	build  Build
 	log    io.Writer
 	at     int64 // how many bytes of the log were copied
-	tail   tail
+	tail   platform.Tail
 	closed bool // whether reading the log was given up
 }
 
@@ -113,7 +114,7 @@ const digestPattern = `^sha256:[0-9a-f]{64}$`
 
 func (f *follower) result(b *cloudbuildpb.Build) (digest string, err error) {
 	if b.GetStatus() != cloudbuildpb.Build_SUCCESS {
-		return "", failed(f.build, f.client.place.Account, b, f.tail.all())
+		return "", failed(f.build, f.client.place.Account, b, strings.Split(strings.TrimSuffix(f.tail.String(), "\n"), "\n"))
 	}
 	for _, output := range b.GetResults().GetBuildStepOutputs() {
 		if said := strings.TrimSpace(string(output)); lazyregexp.Of(digestPattern).MatchString(said) {
@@ -121,40 +122,4 @@ func (f *follower) result(b *cloudbuildpb.Build) (digest string, err error) {
 		}
 	}
 	return "", nil
-}
-
-// The size of what is kept of a log to explain a failure.
-const (
-	keptLines = 1000
-	keptBytes = 2000 // of a line
-)
-
-// tail keeps the last lines of a log.
-type tail struct {
-	lines []string
-	last  []byte // without its end so far
-}
-
-// Write implements io.Writer. It never fails.
-func (t *tail) Write(p []byte) (int, error) {
-	for line := range strings.Lines(string(p)) {
-		text, ended := strings.CutSuffix(line, "\n")
-		t.last = append(t.last, text[:min(len(text), keptBytes-min(keptBytes, len(t.last)))]...)
-		if ended {
-			t.lines = append(t.lines, string(t.last))
-			t.last = t.last[:0]
-		}
-	}
-	if len(t.lines) > 2*keptLines {
-		t.lines = append(t.lines[:0], t.lines[len(t.lines)-keptLines:]...)
-	}
-	return len(p), nil
-}
-
-// all returns the lines, with the last even if it has no end.
-func (t *tail) all() []string {
-	if len(t.last) == 0 {
-		return t.lines
-	}
-	return append(t.lines[:len(t.lines):len(t.lines)], string(t.last))
 }

@@ -2,7 +2,6 @@ package wheel
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,9 +9,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // An interpreter is a process that compiles.
@@ -20,7 +20,7 @@ type interpreter struct {
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out      *bufio.Reader
-	errs     tail
+	errs     platform.Tail
 	kill     context.CancelFunc
 	patience time.Duration
 	watchdog *time.Timer
@@ -120,29 +120,11 @@ func (p *interpreter) end(err error) error {
 	case p.hung.Load():
 		return fmt.Errorf("it gave no answer for %s", p.patience)
 	case errors.Is(err, errEnded) && failed != nil:
-		return fmt.Errorf("%w (%w): %s", err, failed, p.errs.text())
+		return fmt.Errorf("%w (%w): %s", err, failed, platform.LastLines(p.errs.String(), 1))
 	case err != nil:
 		return err
 	case failed != nil:
-		return fmt.Errorf("%w: %s", failed, p.errs.text())
+		return fmt.Errorf("%w: %s", failed, platform.LastLines(p.errs.String(), 1))
 	}
 	return nil
-}
-
-// A tail keeps the end of what is written to it.
-type tail []byte
-
-func (t *tail) Write(b []byte) (int, error) {
-	const most = 2 << 10
-	*t = append(*t, b...)
-	if len(*t) > most {
-		*t = bytes.Clone((*t)[len(*t)-most:])
-	}
-	return len(b), nil
-}
-
-// text returns the last line.
-func (t *tail) text() string {
-	lines := strings.Split(strings.TrimSpace(string(*t)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }
