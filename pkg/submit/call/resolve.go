@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // layout says where a target and its project are.
@@ -166,24 +167,7 @@ func (l layout) missingFrom(module string) error {
 
 // relative returns a path as it is in the bundle: "" for the root itself, and false for a
 // path outside of it.
-func (l layout) relative(path string) (string, bool) {
-	rel, err := filepath.Rel(l.Root, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		// One of the two may contain a symbolic link.
-		root, rootErr := filepath.EvalSymlinks(l.Root)
-		real, pathErr := filepath.EvalSymlinks(path)
-		if rootErr != nil || pathErr != nil {
-			return "", false
-		}
-		if rel, err = filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
-			return "", false
-		}
-	}
-	if rel == "." {
-		return "", true
-	}
-	return filepath.ToSlash(rel), true
-}
+func (l layout) relative(path string) (string, bool) { return platform.Relative(l.Root, path) }
 
 // moduleName returns the name under which a file of the bundle is imported: dotted from the
 // package base, so that relative imports work in it. Without a package around it, or in one

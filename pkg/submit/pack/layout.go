@@ -58,7 +58,7 @@ func FindProject(opts ProjectOptions) (Layout, error) {
 		return Layout{}, err
 	}
 	// A given root may itself be a Python package; then the base is the root.
-	baseRel, _ := relativeTo(root, base)
+	baseRel, _ := platform.Relative(root, base)
 	layout := Layout{SourceTree: api.SourceTree{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel))},
 		PythonPath: unique(pythonPath(root, opts.PythonPath, opts.Cwd))}
 	if what := shared(root, opts.Home); what != "" {
@@ -120,7 +120,7 @@ func givenRoot(opts ProjectOptions) (string, error) {
 	if !info.IsDir() {
 		return "", fmt.Errorf("%s: %s is not a directory", given, root)
 	}
-	if _, inside := relativeTo(root, opts.EntryDir); !inside {
+	if _, inside := platform.Relative(root, opts.EntryDir); !inside {
 		return "", fmt.Errorf("%s: %s does not contain the code, which is in %s: name that directory or a parent of it",
 			given, root, opts.EntryDir)
 	}
@@ -138,7 +138,7 @@ func pythonPath(root, value, cwd string) []string {
 		if !filepath.IsAbs(entry) {
 			entry = filepath.Join(cwd, entry)
 		}
-		if rel, inside := relativeTo(root, entry); inside && rel != "" && exists(entry) {
+		if rel, inside := platform.Relative(root, entry); inside && rel != "" && exists(entry) {
 			rels = append(rels, rel)
 		}
 	}
@@ -147,36 +147,8 @@ func pythonPath(root, value, cwd string) []string {
 
 // Contains reports whether a directory is packaged: the root, or one below it.
 func (l Layout) Contains(dir string) bool {
-	_, inside := relativeTo(l.Root, dir)
+	_, inside := platform.Relative(l.Root, dir)
 	return inside && !l.Nothing
-}
-
-// relativeTo returns the path from root to a directory at or below it, with forward slashes.
-// It compares the paths as written first, then with symlinks resolved.
-func relativeTo(root, dir string) (rel string, inside bool) {
-	if rel, inside = lexical(root, dir); inside {
-		return rel, true
-	}
-	realRoot, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return "", false
-	}
-	realDir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return "", false
-	}
-	return lexical(realRoot, realDir)
-}
-
-func lexical(root, dir string) (rel string, inside bool) {
-	rel, err := filepath.Rel(root, dir)
-	if err != nil || !filepath.IsLocal(rel) {
-		return "", false
-	}
-	if rel == "." {
-		return "", true
-	}
-	return filepath.ToSlash(rel), true
 }
 
 // unique keeps the first of equal strings.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // shared describes a directory that holds much more than one project, "" for any other.
@@ -17,7 +19,7 @@ func shared(dir, home string) string {
 	if isDir(home, info) {
 		return "your home directory"
 	}
-	_, holdsHome := lexical(dir, home)
+	_, holdsHome := platform.RelativeAsWritten(dir, home)
 	// systemDirs belong to the machine or to all its users, on Linux, macOS and Windows. Their
 	// subdirectories may well be projects: /usr/src/app, /var/lib/jenkins/workspace/x.
 	systemDirs := []string{
