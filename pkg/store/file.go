@@ -103,20 +103,32 @@ func (s *fileStore) create(ctx context.Context, name string, open func() (io.Rea
 		return err
 	}
 	defer r.Close()
+	return s.write(ctx, name, r, true, func(temp *tempFile) error {
+		err := s.publish(os.Link, temp, target)
+		if errors.Is(err, fs.ErrExist) {
+			return ErrExists
+		}
+		return err
+	})
+}
+
+// write writes an object to a file, which place gives its name. If durable is set, the bytes are on the disk before. The
+// error of place is ErrExists if something is there that must not be replaced.
+func (s *fileStore) write(ctx context.Context, name string, r io.Reader, durable bool, place func(*tempFile) error) error {
 	temp, err := s.temp()
 	if err != nil {
 		return err
 	}
 	defer temp.discard()
-	if err := temp.fill(ctx, r); err != nil {
-		return fmt.Errorf("writing %s: %w", s.full(name), err)
+	if err = temp.fill(ctx, r); err == nil {
+		err = temp.close(durable)
 	}
-	if err := temp.close(true); err != nil {
-		return fmt.Errorf("writing %s: %w", s.full(name), err)
+	if err == nil {
+		if err = place(temp); errors.Is(err, ErrExists) {
+			return fmt.Errorf("%s %w", s.full(name), ErrExists)
+		}
 	}
-	if err := s.publish(os.Link, temp, target); errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s %w", s.full(name), ErrExists)
-	} else if err != nil {
+	if err != nil {
 		return fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	return nil
@@ -128,24 +140,12 @@ func (s *fileStore) Replace(ctx context.Context, o Object, r io.Reader, _ map[st
 	if err != nil {
 		return err
 	}
-	temp, err := s.temp()
-	if err != nil {
-		return err
-	}
-	defer temp.discard()
-	if err := temp.fill(ctx, r); err != nil {
-		return fmt.Errorf("writing %s: %w", s.full(o.Name), err)
-	}
-	if err := temp.close(true); err != nil {
-		return fmt.Errorf("writing %s: %w", s.full(o.Name), err)
-	}
-	if info, err := os.Lstat(target); err != nil || object(o.Name, target, info).Generation != o.Generation {
-		return fmt.Errorf("%s %w", s.full(o.Name), ErrExists)
-	}
-	if err := s.publish(os.Rename, temp, target); err != nil {
-		return fmt.Errorf("writing %s: %w", s.full(o.Name), err)
-	}
-	return nil
+	return s.write(ctx, o.Name, r, true, func(temp *tempFile) error {
+		if info, err := os.Lstat(target); err != nil || object(o.Name, target, info).Generation != o.Generation {
+			return ErrExists
+		}
+		return s.publish(os.Rename, temp, target)
+	})
 }
 
 // PutBlob replaces an object of another size, which only a crash can leave. It doesn't
@@ -168,21 +168,10 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 		return false, err
 	}
 	defer r.Close()
-	temp, err := s.temp()
-	if err != nil {
-		return false, err
-	}
-	defer temp.discard()
-	if err := temp.fill(ctx, newVerifyReader(r, sha256, size)); err != nil {
-		return false, fmt.Errorf("writing %s: %w", s.full(name), err)
-	}
-	if err := temp.close(false); err != nil {
-		return false, fmt.Errorf("writing %s: %w", s.full(name), err)
-	}
-	if err := s.publish(os.Rename, temp, target); err != nil {
-		return false, fmt.Errorf("writing %s: %w", s.full(name), err)
-	}
-	return true, nil
+	err = s.write(ctx, name, newVerifyReader(r, sha256, size), false, func(temp *tempFile) error {
+		return s.publish(os.Rename, temp, target)
+	})
+	return err == nil, err
 }
 
 // has reports whether there is a file of this size, which it renews.

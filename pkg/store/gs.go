@@ -118,10 +118,7 @@ func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) 
 		return nil, err
 	}
 	r, err := req.object().NewReader(ctx)
-	if err != nil {
-		return nil, req.explain(ctx, err)
-	}
-	return &gsReader{Reader: r, policy: req.retryPolicy, explain: func(err error) error { return req.explain(ctx, err) }}, nil
+	return req.reading(ctx, r, err)
 }
 
 // OpenRange names the generation, so that all ranges are of the same bytes.
@@ -134,10 +131,15 @@ func (s *gsStore) OpenRange(ctx context.Context, o Object, offset, length int64)
 		return nil, err
 	}
 	r, err := req.object().Generation(o.Generation).NewRangeReader(ctx, offset, length)
+	return req.reading(ctx, r, err)
+}
+
+// reading returns the reader of an object that was opened, or the error that was met.
+func (r *request) reading(ctx context.Context, object *storage.Reader, err error) (io.ReadCloser, error) {
 	if err != nil {
-		return nil, req.explain(ctx, err)
+		return nil, r.explain(ctx, err)
 	}
-	return &gsReader{Reader: r, policy: req.retryPolicy, explain: func(err error) error { return req.explain(ctx, err) }}, nil
+	return &gsReader{Reader: object, policy: r.retryPolicy, explain: func(err error) error { return r.explain(ctx, err) }}, nil
 }
 
 // gsReader explains errors, and forgets earlier ones whenever it has read something.

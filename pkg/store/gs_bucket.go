@@ -49,7 +49,7 @@ func (b *Bucket) Pin(ctx context.Context, name string, data []byte) (generation 
 		req.need = toCreate
 		err = req.upload(ctx, req.object().If(*replace), upload{
 			size: int64(len(data)),
-			open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+			open: opener(data),
 		})
 		// Else someone was faster, and what they wrote is read next.
 		if err != nil && !isStatus(err, http.StatusPreconditionFailed) {
@@ -94,8 +94,5 @@ func (b *Bucket) OpenAt(ctx context.Context, name string, offset int64) (io.Read
 	if isStatus(err, http.StatusRequestedRangeNotSatisfiable) {
 		return nil, fmt.Errorf("%s from byte %d on %w", b.gs.full(name), offset, ErrNotFound)
 	}
-	if err != nil {
-		return nil, req.explain(ctx, err)
-	}
-	return &gsReader{Reader: r, policy: req.retryPolicy, explain: func(err error) error { return req.explain(ctx, err) }}, nil
+	return req.reading(ctx, r, err)
 }
