@@ -70,11 +70,21 @@ func Read(path string) (Payload, error) {
 		return p, withoutPath(err)
 	}
 	defer file.Close()
-	hash := &summer{Hash: sha256.New()}
+	hash := sha256.New()
 	if err := p.read(io.TeeReader(file, hash)); err != nil {
 		return p, withoutPath(err)
 	}
-	p.SHA256, p.Size = hex.EncodeToString(hash.Sum(nil)), hash.size
+	p.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	if p.Size, err = file.Seek(0, io.SeekCurrent); err != nil { // all was read
+		return p, withoutPath(err)
+	}
+	var end [1]byte
+	if _, err := file.ReadAt(end[:], p.Size-1); err != nil {
+		return p, withoutPath(err)
+	}
+	if end[0] != stop {
+		return p, errors.New("not a payload: its pickle is cut off")
+	}
 	return p, nil
 }
 
@@ -187,7 +197,7 @@ func checkModule(name string) error {
 	return nil
 }
 
-// checkPickle reads to the end, and checks how the pickle begins and ends.
+// checkPickle checks how the pickle begins, and reads to its end.
 func checkPickle(in *bufio.Reader) error {
 	first, err := in.Peek(2)
 	switch {
@@ -200,12 +210,6 @@ func checkPickle(in *bufio.Reader) error {
 	case len(first) > 1 && first[1] > maxProtocol:
 		return fmt.Errorf("its pickle has protocol %d: expected %d or less", first[1], maxProtocol)
 	}
-	var end lastByte
-	if _, err := io.Copy(&end, in); err != nil {
-		return err
-	}
-	if end.value != stop {
-		return errors.New("not a payload: its pickle is cut off")
-	}
-	return nil
+	_, err = io.Copy(io.Discard, in)
+	return err
 }

@@ -1,31 +1,9 @@
 package call
 
 import (
-	"hash"
 	"io"
 	"os"
 )
-
-// summer hashes and counts what is written to it.
-type summer struct {
-	hash.Hash
-	size int64
-}
-
-func (s *summer) Write(p []byte) (int, error) {
-	s.size += int64(len(p))
-	return s.Hash.Write(p)
-}
-
-// lastByte keeps the last byte that is written to it.
-type lastByte struct{ value byte }
-
-func (l *lastByte) Write(p []byte) (int, error) {
-	if len(p) > 0 {
-		l.value = p[len(p)-1]
-	}
-	return len(p), nil
-}
 
 // Open opens the payload for its upload. progress is called with how many more bytes were
 // read, a negative number if an upload starts over.
