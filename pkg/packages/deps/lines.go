@@ -35,10 +35,6 @@ func commentAt(line string) int {
 // A comment ends a line that was continued.
 func logicalLines(text []byte, name string) ([]logicalLine, error) {
 	text = bytes.TrimPrefix(fromUTF16(text), []byte("\ufeff"))
-	if !utf8.Valid(text) {
-		number := 1 + bytes.Count(text[:invalidAt(text)], []byte("\n"))
-		return nil, fmt.Errorf("%s: not UTF-8: save the file in that encoding", place(name, number))
-	}
 	var lines []logicalLine
 	var parts []string
 	first, number := 0, 0
@@ -50,6 +46,9 @@ func logicalLines(text []byte, name string) ([]logicalLine, error) {
 	}
 	for raw := range strings.Lines(string(text)) {
 		number++
+		if !utf8.ValidString(raw) {
+			return nil, fmt.Errorf("%s: not UTF-8: save the file in that encoding", place(name, number))
+		}
 		line := strings.TrimRight(raw, "\r\n")
 		if len(parts) == 0 {
 			first = number
@@ -84,19 +83,6 @@ func fromUTF16(text []byte) []byte {
 		units = append(units, order.Uint16(text))
 	}
 	return []byte(string(utf16.Decode(units)))
-}
-
-// invalidAt returns where a text stops being UTF-8.
-func invalidAt(text []byte) int {
-	at := 0
-	for at < len(text) {
-		r, size := utf8.DecodeRune(text[at:])
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		at += size
-	}
-	return at
 }
 
 func newLogicalLine(text string, number int) logicalLine {

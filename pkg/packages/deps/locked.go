@@ -2,11 +2,8 @@ package deps
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path"
@@ -174,16 +171,15 @@ func (f file) checked(o LockOptions) (WheelFile, error) {
 
 // Hashed returns a file on this machine with its size and hash. A hash that is known must be the right one.
 func (f WheelFile) Hashed() (WheelFile, error) {
-	file, err := os.Open(f.Path)
+	sum, err := FileSum(f.Path)
 	if err != nil {
 		return f, fmt.Errorf("reading a wheel: %w", err)
 	}
-	defer file.Close()
-	h := sha256.New()
-	if f.Size, err = io.Copy(h, file); err != nil {
+	info, err := os.Stat(f.Path)
+	if err != nil {
 		return f, fmt.Errorf("reading a wheel: %w", err)
 	}
-	sum := hex.EncodeToString(h.Sum(nil))
+	f.Size = info.Size()
 	if f.SHA256 != "" && f.SHA256 != sum {
 		return f, fmt.Errorf("%s has the SHA-256 %s instead of %s", f.Path, sum, f.SHA256)
 	}
