@@ -3,14 +3,15 @@ package resolve
 import "strings"
 
 // NetrcLogins returns the credentials in the text of a .netrc file, for Client.Login. It reads the text as Python's
-// netrc module does, but of two lines for one host the first counts, and words that it does not know are ignored.
+// netrc module does, but of two lines for one host the first counts, words that are not known are ignored, and macros of ftp
+// are read as all else.
 func NetrcLogins(text string) func(host string) (user, password string, ok bool) {
 	type login struct{ user, password string }
 	logins := map[string]*login{}
 	current, fallback := &login{}, (*login)(nil)
 	for words := (netrcWords{text}); words.more(); {
 		if strings.HasPrefix(words.rest, "#") {
-			words.skipLine()
+			_, words.rest, _ = strings.Cut(words.rest, "\n")
 			continue
 		}
 		switch words.next() {
@@ -28,8 +29,6 @@ func NetrcLogins(text string) func(host string) (user, password string, ok bool)
 			current.password = words.next()
 		case "account":
 			words.next()
-		case "macdef":
-			words.skipMacro()
 		}
 	}
 	return func(host string) (string, string, bool) {
@@ -74,17 +73,4 @@ func (w *netrcWords) next() string {
 		w.rest = strings.TrimPrefix(w.rest, end)
 	}
 	return word.String()
-}
-
-func (w *netrcWords) skipLine() { _, w.rest, _ = strings.Cut(w.rest, "\n") }
-
-// skipMacro leaves out a macro of ftp, which ends with an empty line.
-func (w *netrcWords) skipMacro() {
-	w.skipLine()
-	for w.rest != "" {
-		line, rest, _ := strings.Cut(w.rest, "\n")
-		if w.rest = rest; strings.TrimSpace(line) == "" {
-			return
-		}
-	}
 }

@@ -4,7 +4,7 @@ import "testing"
 
 func TestNetrcLogins(t *testing.T) {
 	t.Parallel()
-	login := NetrcLogins("# machine h login no\nmachine h login a password b # password no\nmachine h login second\nmacdef x\nmachine m login no\n\nmachine n\n\tlogin c\n\taccount z\n\tpassword d\n" +
+	login := NetrcLogins("# machine h login no\nmachine h login a password b # password no\nmachine h login second\nmachine n\n\tlogin c\n\taccount z\n\tpassword d\n" +
 		`machine "q" login "a user" password "a\"b\\c # d"
 machine s login dom\\me password \"x
 machine e login TOKEN password ""
@@ -21,7 +21,7 @@ default login e password f
 			t.Errorf("%q: got %q, %v; want %q", host, got, ok, want)
 		}
 	}
-	for _, text := range []string{"machine h", `machine h login "`, `machine h login a password "b`, `machine h login a password \`, "macdef x", "machine h #"} {
+	for _, text := range []string{"machine h", `machine h login "`, `machine h login a password "b`, `machine h login a password \`, "machine h #"} {
 		if _, _, ok := NetrcLogins(text)("other"); ok {
 			t.Errorf("%s: a host that is not named has credentials", text)
 		}
@@ -30,7 +30,7 @@ default login e password f
 
 func FuzzNetrc(f *testing.F) {
 	f.Add(`machine h login "a\" b" password \`)
-	f.Add("machine h login a password b\ndefault login x\nmacdef y\nz\n\n")
+	f.Add("machine h login a password b\ndefault login x\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		user, password, ok := NetrcLogins(text)("h")
 		if !ok && user+password != "" {
