@@ -27,12 +27,8 @@ func (r *reader) workspaceOf(dir string) (w workspace, found bool, err error) {
 		if !isFile(file) {
 			continue
 		}
-		text, err := readText(file, r.name(file))
-		if err != nil {
-			return w, false, err
-		}
 		var p projectFile
-		if err := Decode(text, r.name(file), &p); err != nil {
+		if err := r.decode(file, &p); err != nil {
 			return w, false, err
 		}
 		if p.Tool.UV.Workspace == nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -297,10 +298,7 @@ func (m *maker) warn(format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
-	for _, w := range m.warnings {
-		if w == text {
-			return
-		}
+	if !slices.Contains(m.warnings, text) {
+		m.warnings = append(m.warnings, text)
 	}
-	m.warnings = append(m.warnings, text)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -192,7 +193,7 @@ func (p *Provider) storeWheels(ctx context.Context, from *http.Client, wheels []
 		return 0, nil
 	}
 	begin := sync.OnceFunc(func() { p.Show.Step("sending them to the store") })
-	counted := make(chan int64, len(wheels))
+	var total atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for i := range wheels {
@@ -201,16 +202,12 @@ func (p *Provider) storeWheels(ctx context.Context, from *http.Client, wheels []
 		}
 		g.Go(func() error {
 			n, err := p.storeWheel(ctx, from, &wheels[i], begin)
-			counted <- n
+			total.Add(n)
 			return err
 		})
 	}
 	err = g.Wait()
-	close(counted)
-	for n := range counted {
-		sent += n
-	}
-	return sent, err
+	return total.Load(), err
 }
 
 // storeWheel sends a wheel unless the store has it. It is fetched only then, if its size is known;

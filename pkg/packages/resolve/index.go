@@ -233,7 +233,8 @@ func readHTML(r io.Reader, at *url.URL) ([]IndexFile, error) {
 		case html.StartTagToken:
 			token := z.Token()
 			if token.Data == "base" {
-				if u, err := at.Parse(attribute(token, "href")); err == nil {
+				href, _ := attribute(token, "href")
+				if u, err := at.Parse(href); err == nil {
 					at = u
 				}
 			}
@@ -248,7 +249,7 @@ func link(token html.Token, at *url.URL) (IndexFile, bool) {
 	if token.Data != "a" {
 		return IndexFile{}, false
 	}
-	href := attribute(token, "href")
+	href, _ := attribute(token, "href")
 	u, err := at.Parse(href)
 	if href == "" || err != nil || u.Path == "" {
 		return IndexFile{}, false
@@ -257,28 +258,19 @@ func link(token html.Token, at *url.URL) (IndexFile, bool) {
 	if hash, ok := strings.CutPrefix(u.Fragment, "sha256="); ok {
 		f.SHA256 = hash
 	}
-	f.Yanked = hasAttribute(token, "data-yanked")
+	_, f.Yanked = attribute(token, "data-yanked")
 	u.User, u.Fragment = nil, ""
 	f.URL = u.String()
 	return f, true
 }
 
-func attribute(token html.Token, name string) string {
+func attribute(token html.Token, name string) (value string, found bool) {
 	for _, a := range token.Attr {
 		if a.Key == name {
-			return a.Val
+			return a.Val, true
 		}
 	}
-	return ""
-}
-
-func hasAttribute(token html.Token, name string) bool {
-	for _, a := range token.Attr {
-		if a.Key == name {
-			return true
-		}
-	}
-	return false
+	return "", false
 }
 
 // Shown returns the address of an index without its credentials.

@@ -74,15 +74,6 @@ func (s Source) IsLinks() bool { return s.Option == optionLinks }
 // Shown returns a source for people, without what lets one read it.
 func (s Source) Shown() string { return cmp.Or(s.shown, deps.Hidden(s.Plain()), s.Dir) }
 
-// Password returns the password for a source, "" if there is none.
-func (s Source) Password() string {
-	if s.login == nil {
-		return ""
-	}
-	password, _ := s.login.Password()
-	return password
-}
-
 // Login returns the host of a source and the credentials for it, all "" if it has none.
 func (s Source) Login() (host, user, password string) {
 	if s.url == nil || s.login == nil {
@@ -99,7 +90,7 @@ func (s Sources) All() []Source { return slices.Concat(s.Indexes, s.Links) }
 func (s Sources) Hide(text string) string {
 	const shortest = 4 // of what is replaced: shorter ones would hide words
 	for _, source := range slices.Concat(s.Indexes, s.Links, s.Others) {
-		if password := source.Password(); len(password) >= shortest {
+		if _, _, password := source.Login(); len(password) >= shortest {
 			text = strings.ReplaceAll(text, password, "***")
 		}
 		for name, value := range source.values {
