@@ -223,12 +223,6 @@ func stays(target string, deep int) (string, bool) {
 
 // relative returns the way from a directory to a path, both relative to the root.
 func relative(dir, to string) string {
-	split := func(p string) []string {
-		return strings.FieldsFunc(path.Join("/", p), func(r rune) bool { return r == '/' })
-	}
-	from, parts := split(dir), split(to)
-	for len(from) > 0 && len(parts) > 0 && from[0] == parts[0] {
-		from, parts = from[1:], parts[1:]
-	}
-	return path.Join(".", strings.Repeat("../", len(from)), strings.Join(parts, "/"))
+	way, _ := filepath.Rel(filepath.Join("/", dir), filepath.Join("/", to)) // there is one between absolute paths
+	return filepath.ToSlash(way)
 }
