@@ -23,7 +23,7 @@ func findData(r api.Request, m Machine) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	return findInputs(inputs, inputOptions{Cwd: m.Cwd, Home: m.Home, LocalJob: r.Backend == api.BackendLocal, CacheDir: m.CacheDir})
+	return findInputs(inputs, m, r.Backend == api.BackendLocal)
 }
 
 // arguments returns the names of a function's arguments, those of data included. It rejects

@@ -16,16 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-// inputOptions says where inputs are looked for.
-type inputOptions struct {
-	// Cwd is absolute, Home may be empty.
-	Cwd, Home string
-	// LocalJob means that the job runs on this machine.
-	LocalJob bool
-	// CacheDir is pack.Options.CacheDir.
-	CacheDir string
-}
-
 // Inputs is the inputs of a job.
 type Inputs struct {
 	// Data is in the order of the flags.
@@ -40,12 +30,14 @@ type Inputs struct {
 
 	// local are the indices in Data of the inputs with each of Paths.
 	local map[string][]int
-	opts  inputOptions
+	// machine is where they are looked for, and isLocal means that the job runs there.
+	machine Machine
+	isLocal bool
 }
 
 // findInputs looks where local inputs are. Its errors are mistakes in the flags.
-func findInputs(inputs []input, opts inputOptions) (Inputs, error) {
-	p := Inputs{local: map[string][]int{}, opts: opts}
+func findInputs(inputs []input, m Machine, isLocal bool) (Inputs, error) {
+	p := Inputs{local: map[string][]int{}, machine: m, isLocal: isLocal}
 	for _, in := range inputs {
 		err := p.add(in)
 		if err != nil {
@@ -56,7 +48,7 @@ func findInputs(inputs []input, opts inputOptions) (Inputs, error) {
 }
 
 func (p *Inputs) add(in input) error {
-	if p.opts.LocalJob {
+	if p.isLocal {
 		if err := p.forLocal(&in); err != nil {
 			return err
 		}
@@ -86,9 +78,9 @@ func (p *Inputs) forLocal(in *input) error {
 }
 
 func (p *Inputs) addLocal(in *input) error {
-	where := platform.ExpandHome(in.Local, p.opts.Home)
+	where := platform.ExpandHome(in.Local, p.machine.Home)
 	if !filepath.IsAbs(where) {
-		where = filepath.Join(p.opts.Cwd, where)
+		where = filepath.Join(p.machine.Cwd, where)
 	}
 	where = filepath.Clean(where)
 	info, err := os.Stat(where)
@@ -145,7 +137,7 @@ func (p *Inputs) Hash(ctx context.Context) error {
 		if len(inputs) == 0 {
 			continue
 		}
-		set, err := pack.NewSet(ctx, pack.Options{Root: where, CacheDir: p.opts.CacheDir})
+		set, err := pack.NewSet(ctx, pack.Options{Root: where, CacheDir: p.machine.CacheDir})
 		if err != nil {
 			return fmt.Errorf("reading the data in %s: %w", where, err)
 		}

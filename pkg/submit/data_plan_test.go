@@ -27,18 +27,18 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func findNamed(t *testing.T, opts inputOptions, named ...string) (Inputs, error) {
+func findNamed(t *testing.T, m Machine, isLocal bool, named ...string) (Inputs, error) {
 	t.Helper()
 	inputs, err := parseInputs(named, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return findInputs(inputs, opts)
+	return findInputs(inputs, m, isLocal)
 }
 
 func TestLocalData(t *testing.T) {
 	dir := folder(t)
-	p, err := findNamed(t, inputOptions{Cwd: dir, Home: dir}, "images=images", "again=~/images", "w=./weights.h5", "b=gs://b/f")
+	p, err := findNamed(t, Machine{Cwd: dir, Home: dir}, false, "images=images", "again=~/images", "w=./weights.h5", "b=gs://b/f")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestLocalData(t *testing.T) {
 
 func TestMountedLocalData(t *testing.T) {
 	dir := folder(t)
-	p, err := findNamed(t, inputOptions{Cwd: dir}, "images=images,fuse", "copied=images", "w=weights.h5,fuse", "again=./weights.h5,fuse")
+	p, err := findNamed(t, Machine{Cwd: dir}, false, "images=images,fuse", "copied=images", "w=weights.h5,fuse", "again=./weights.h5,fuse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestFilesThatCannotBeMounted(t *testing.T) {
 		{"x=images,fuse", "gs://acme", `cannot package "a\nb": object names in a bucket can't contain line breaks: rename it, or omit fuse`},
 		{"x=weights.h5,fuse", "gs://acme", ""},
 	} {
-		p, err := findNamed(t, inputOptions{Cwd: dir}, tt.value)
+		p, err := findNamed(t, Machine{Cwd: dir}, false, tt.value)
 		if err == nil {
 			err = p.Hash(t.Context())
 		}
@@ -123,7 +123,7 @@ func TestManyMountedFiles(t *testing.T) {
 		}
 	}
 	for value, want := range map[string]int{"x=.": 0, "x=.,fuse": 1} {
-		p, err := findNamed(t, inputOptions{Cwd: dir}, value)
+		p, err := findNamed(t, Machine{Cwd: dir}, false, value)
 		if err == nil {
 			err = p.Hash(t.Context())
 		}
@@ -138,7 +138,7 @@ func TestManyMountedFiles(t *testing.T) {
 
 func TestDataOfALocalJob(t *testing.T) {
 	dir := folder(t)
-	p, err := findNamed(t, inputOptions{Cwd: dir, LocalJob: true}, "images=images", "b=gs://b/f,fuse", "w=weights.h5,fuse")
+	p, err := findNamed(t, Machine{Cwd: dir}, true, "images=images", "b=gs://b/f,fuse", "w=weights.h5,fuse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +160,11 @@ func TestDataOfALocalJob(t *testing.T) {
 
 func TestVolumesOfALocalJob(t *testing.T) {
 	dir := folder(t)
-	here := inputOptions{Cwd: dir, LocalJob: true}
 	inputs, err := parseInputs(nil, []string{"/m/images=images", "/m/b=gs://b/f,fuse", "/m/w=weights.h5,fuse"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := findInputs(inputs, here)
+	p, err := findInputs(inputs, Machine{Cwd: dir}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +184,7 @@ func TestVolumesOfALocalJob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := findInputs(inputs, here); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := findInputs(inputs, Machine{Cwd: dir}, true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", value, err, want)
 		}
 	}
@@ -193,19 +192,17 @@ func TestVolumesOfALocalJob(t *testing.T) {
 
 func TestFindInputMistakes(t *testing.T) {
 	dir := folder(t)
-	here := inputOptions{Cwd: dir, LocalJob: true}
 	for _, test := range []struct {
-		opts  inputOptions
-		value string
-		want  string
+		isLocal     bool
+		value, want string
 	}{
-		{inputOptions{Cwd: dir}, "x=image", `--data x=image: there is no image (`},
-		{inputOptions{Cwd: dir}, "x=image", `did you mean "images"?`},
-		{inputOptions{Cwd: dir}, "x=/no/such/thing", "there is no /no/such/thing: name a file"},
-		{inputOptions{Cwd: dir}, "x=/dev/null", "neither a file nor a directory"},
-		{here, "x=pvc://c", "no PersistentVolumeClaims"},
+		{false, "x=image", `--data x=image: there is no image (`},
+		{false, "x=image", `did you mean "images"?`},
+		{false, "x=/no/such/thing", "there is no /no/such/thing: name a file"},
+		{false, "x=/dev/null", "neither a file nor a directory"},
+		{true, "x=pvc://c", "no PersistentVolumeClaims"},
 	} {
-		_, err := findNamed(t, test.opts, test.value)
+		_, err := findNamed(t, Machine{Cwd: dir}, test.isLocal, test.value)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q in it", test.value, err, test.want)
 		}
