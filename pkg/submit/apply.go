@@ -297,11 +297,7 @@ func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted boo
 func (s submission) describe(ctx context.Context, j *job.Job, adopted bool) error {
 	uploading, stop := context.WithCancel(ctx)
 	defer stop()
-	open := s.payload.Open(func(more int64) {
-		if s.progress != nil {
-			s.progress(more)
-		}
-	})
+	open := s.payload.Open(s.progress)
 	written, uploaded, recorded := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 	go func() { written <- j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(s.Call), nil) }()
 	go func() { recorded <- s.record(uploading) }()

@@ -203,22 +203,19 @@ func (s submission) storeData(ctx context.Context) (pack.Stats, error) {
 	return sum, nil
 }
 
-// part returns a function to call with how many bytes of one upload are done. progress may be
-// nil.
+// part returns a function to call with how many bytes of one upload are done.
 func part(progress func(more int64)) func(done, total int64) {
 	var before int64
 	return func(done, _ int64) {
-		if progress != nil {
-			progress(done - before)
-		}
+		progress(done - before)
 		before = done
 	}
 }
 
-// serialized returns a function that calls another one once at a time.
+// serialized returns a function that calls another one once at a time; nobody, if that is nil.
 func serialized(progress func(int64)) func(int64) {
 	if progress == nil {
-		return nil
+		return func(int64) {}
 	}
 	var mu sync.Mutex
 	return func(more int64) {

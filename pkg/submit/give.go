@@ -102,7 +102,7 @@ func (s submission) give(ctx context.Context, j *job.Job, objects map[string][]b
 
 // storeGiven stores a job that was given to somebody, who may store it, too. The handle is the last: who finds it finds the rest.
 func (s submission) storeGiven(ctx context.Context, j *job.Job, objects map[string][]byte) error {
-	s.progress = nil // nobody waits
+	s.progress = serialized(nil) // nobody waits
 	if _, err := s.supply(ctx, &Submitted{Job: j}); err != nil {
 		return err
 	}
