@@ -60,7 +60,7 @@ func FindProject(opts ProjectOptions) (Layout, error) {
 	// A given root may itself be a Python package; then the base is the root.
 	baseRel, _ := platform.Relative(root, base)
 	layout := Layout{SourceTree: api.SourceTree{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel))},
-		PythonPath: unique(pythonPath(root, opts.PythonPath, opts.Cwd))}
+		PythonPath: pythonPath(root, opts.PythonPath, opts.Cwd)}
 	if what := shared(root, opts.Home); what != "" {
 		layout.Warnings = []string{fmt.Sprintf("the package root is %s, %s, so everything in it is packaged", root, what)}
 	}
@@ -127,7 +127,7 @@ func givenRoot(opts ProjectOptions) (string, error) {
 	return root, nil
 }
 
-// pythonPath lists the existing directories strictly below root, in order. It skips
+// pythonPath lists the existing directories strictly below root, in order, each once. It skips
 // directories of installed packages, which the image provides.
 func pythonPath(root, value, cwd string) []string {
 	var rels []string
@@ -138,7 +138,7 @@ func pythonPath(root, value, cwd string) []string {
 		if !filepath.IsAbs(entry) {
 			entry = filepath.Join(cwd, entry)
 		}
-		if rel, inside := platform.Relative(root, entry); inside && rel != "" && exists(entry) {
+		if rel, inside := platform.Relative(root, entry); inside && rel != "" && exists(entry) && !slices.Contains(rels, rel) {
 			rels = append(rels, rel)
 		}
 	}
@@ -149,17 +149,6 @@ func pythonPath(root, value, cwd string) []string {
 func (l Layout) Contains(dir string) bool {
 	_, inside := platform.Relative(l.Root, dir)
 	return inside && !l.Nothing
-}
-
-// unique keeps the first of equal strings.
-func unique(list []string) []string {
-	var kept []string
-	for _, s := range list {
-		if !slices.Contains(kept, s) {
-			kept = append(kept, s)
-		}
-	}
-	return kept
 }
 
 // isTop reports whether a clean path is the root of a file system.
