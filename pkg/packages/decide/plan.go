@@ -198,7 +198,7 @@ func (p *Plan) choosePlace(in Input) (err error) {
 
 // Buildable returns an error if Cloud Build can't make the image, wherever the job runs.
 func (p Plan) Buildable() error {
-	if !p.InArtifactRegistry() {
+	if !InArtifactRegistry(p.Repository) {
 		return fmt.Errorf("it sends images to Artifact Registry only, not to %s", p.Repository)
 	}
 	if p.Arch != "amd64" {
@@ -222,9 +222,6 @@ func (p Plan) Buildable() error {
 func (p Plan) Moves() bool {
 	return strings.HasPrefix(p.Tag, "r-") || p.Tag == "" && p.Mode != Custom && p.Settings.BaseImage == "" && p.Settings.BaseImageRepo != ""
 }
-
-// InArtifactRegistry reports whether the image goes to Artifact Registry.
-func (p Plan) InArtifactRegistry() bool { return InArtifactRegistry(p.Repository) }
 
 // InArtifactRegistry reports whether a repository of images is one of Artifact Registry.
 func InArtifactRegistry(repository string) bool {
