@@ -48,6 +48,9 @@ type Cluster struct {
 	host   string
 }
 
+// Delete implements infra.Actor for what is within the cluster: it goes with that.
+func (c *Cluster) Delete(context.Context) error { return nil }
+
 // connected returns the client, a new one if the cluster has another address than before.
 func (c *Cluster) connected(ctx context.Context) (rest.Interface, error) {
 	config, err := c.Connect(ctx)
@@ -110,18 +113,6 @@ func (c *Cluster) apply(ctx context.Context, o object) error {
 	})
 }
 
-// delete deletes an object; it is no error if there is none.
-func (c *Cluster) delete(ctx context.Context, o object) error {
-	err := c.request(ctx, "delete", o, func(client rest.Interface) error {
-		_, err := body(client.Delete().AbsPath(o.path()).Do(ctx))
-		return err
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
-
 // body returns the body of an answer. Raw does not read the server's reason.
 func body(r rest.Result) ([]byte, error) {
 	if err := r.Error(); err != nil {
@@ -148,7 +139,7 @@ func passes(err error) bool {
 }
 
 func doing() map[string]string {
-	return map[string]string{"get": "reading", "patch": "writing", "delete": "deleting", "list": "listing"}
+	return map[string]string{"get": "reading", "patch": "writing", "list": "listing"}
 }
 
 func (c *Cluster) explain(ctx context.Context, verb string, o object, err error) error {

@@ -18,7 +18,7 @@ const installed = "kubectl-kinetic.github.io/leaderworkerset"
 const byOthers = "installed by someone else"
 
 // LeaderWorkerSet installs the controller of jobs on several hosts.
-type LeaderWorkerSet struct{ Cluster *Cluster }
+type LeaderWorkerSet struct{ *Cluster }
 
 // parsed reads the manifest once; it takes a tenth of a second.
 var parsed = sync.OnceValues(func() ([]object, error) { return parse(leaderworkerset.YAML) })
@@ -29,7 +29,7 @@ func (l LeaderWorkerSet) Get(ctx context.Context) (State, error) {
 		named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "leaderworkersets.leaderworkerset.x-k8s.io"),
 		named("v1", "Namespace", "", "lws-system"),
 	}
-	found, err := l.Cluster.getAll(ctx, names)
+	found, err := l.getAll(ctx, names)
 	if err != nil {
 		return State{}, err
 	}
@@ -53,7 +53,7 @@ func (l LeaderWorkerSet) Get(ctx context.Context) (State, error) {
 
 // version returns that of the controller, with what separates it; "" if it can't be read, which doesn't matter here.
 func (l LeaderWorkerSet) version(ctx context.Context) string {
-	found, err := l.Cluster.get(ctx, named("apps/v1", "Deployment", "lws-system", "lws-controller-manager"))
+	found, err := l.get(ctx, named("apps/v1", "Deployment", "lws-system", "lws-controller-manager"))
 	if err != nil || found == nil {
 		return ""
 	}
@@ -86,7 +86,7 @@ func (l LeaderWorkerSet) Ensure(ctx context.Context, have State) error {
 			o = object{o.DeepCopy()}
 			o.mark(map[string]string{managedBy: manager})
 		}
-		if err := l.Cluster.apply(ctx, o); err != nil {
+		if err := l.apply(ctx, o); err != nil {
 			return l.explain(err)
 		}
 	}
@@ -94,21 +94,7 @@ func (l LeaderWorkerSet) Ensure(ctx context.Context, have State) error {
 	last := object{objects[0].DeepCopy()}
 	last.mark(map[string]string{managedBy: manager})
 	last.SetAnnotations(map[string]string{installed: leaderworkerset.Version})
-	return l.explain(l.Cluster.apply(ctx, last))
-}
-
-// Delete implements infra.Actor.
-func (l LeaderWorkerSet) Delete(ctx context.Context) error {
-	objects, err := parsed()
-	if err != nil {
-		return err
-	}
-	for i := len(objects) - 1; i >= 0; i-- {
-		if err := l.Cluster.delete(ctx, objects[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.explain(l.apply(ctx, last))
 }
 
 func (l LeaderWorkerSet) explain(err error) error {

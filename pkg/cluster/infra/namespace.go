@@ -9,15 +9,15 @@ import (
 
 // Namespace creates the namespace of the jobs.
 type Namespace struct {
-	Cluster *Cluster
-	Name    string
+	*Cluster
+	Name string
 }
 
 func (n Namespace) object() object { return named("v1", "Namespace", "", n.Name) }
 
 // Get implements infra.Actor.
 func (n Namespace) Get(ctx context.Context) (State, error) {
-	found, err := n.Cluster.get(ctx, n.object())
+	found, err := n.get(ctx, n.object())
 	if err != nil || found == nil {
 		return State{}, err
 	}
@@ -29,18 +29,15 @@ func (n Namespace) Get(ctx context.Context) (State, error) {
 
 // Ensure implements infra.Actor.
 func (n Namespace) Ensure(ctx context.Context, _ State) error {
-	return n.Cluster.apply(ctx, n.object())
+	return n.apply(ctx, n.object())
 }
-
-// Delete implements infra.Actor.
-func (n Namespace) Delete(ctx context.Context) error { return n.Cluster.delete(ctx, n.object()) }
 
 // WorkloadIdentity is the annotation of a service account with the Google account that it acts as.
 const WorkloadIdentity = "iam.gke.io/gcp-service-account"
 
 // ServiceAccount creates the service account of the jobs' pods.
 type ServiceAccount struct {
-	Cluster   *Cluster
+	*Cluster
 	Namespace string
 	// Account is the Google account that the pods act as. Others are accounts that they may act as
 	// already: that of the nodes, where the Python package bound it.
@@ -68,7 +65,7 @@ func (s ServiceAccount) Get(ctx context.Context) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	found, err := s.Cluster.get(ctx, o)
+	found, err := s.get(ctx, o)
 	if err != nil || found == nil {
 		return State{Detail: "acts as " + s.Account}, err
 	}
@@ -90,14 +87,5 @@ func (s ServiceAccount) Ensure(ctx context.Context, _ State) error {
 	if err != nil {
 		return err
 	}
-	return s.Cluster.apply(ctx, o)
-}
-
-// Delete implements infra.Actor.
-func (s ServiceAccount) Delete(ctx context.Context) error {
-	o, err := s.object()
-	if err != nil {
-		return err
-	}
-	return s.Cluster.delete(ctx, o)
+	return s.apply(ctx, o)
 }

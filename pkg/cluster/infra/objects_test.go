@@ -307,7 +307,6 @@ func TestQueueInTheVersionsOfKueue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server, c := serve(t)
 			withKueue(server, tt.served...)
-			before := server.Paths()
 			queue := Queue{Cluster: c, Namespace: "default", Name: "kinetic", Quota: map[string]string{"cpu": "100"}}
 			err := install(t.Context(), []Actor{queue})
 			if tt.version == "" {
@@ -325,32 +324,6 @@ func TestQueueInTheVersionsOfKueue(t *testing.T) {
 				}
 			}
 			fine(t, []Actor{queue})
-			if err := queue.Delete(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if after := server.Paths(); !slices.Equal(after, before) {
-				t.Errorf("left: %v", after)
-			}
 		})
-	}
-}
-
-func TestDelete(t *testing.T) {
-	server, c := serve(t)
-	withKueue(server)
-	before := server.Paths()
-	all := actors(c)
-	if err := install(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		for _, a := range slices.Backward(all) {
-			if err := a.Delete(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if after := server.Paths(); !slices.Equal(after, before) {
-		t.Errorf("left: %v", after)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // Queue sets up a queue of Kueue, which must be installed: a flavor for all nodes, a ClusterQueue with
 // a quota, and the LocalQueue of the namespace.
 type Queue struct {
-	Cluster   *Cluster
+	*Cluster
 	Namespace string
 	Name      string
 	// Quota is how much jobs may use together, by resource: nvidia.com/gpu: 16.
@@ -61,7 +61,7 @@ func (q Queue) Get(ctx context.Context) (State, error) {
 		return State{Detail: "Kueue is not installed: install it first with: " + kueue.Install}, nil
 	}
 	objects := q.objects(version)
-	found, err := q.Cluster.getAll(ctx, objects)
+	found, err := q.getAll(ctx, objects)
 	if err != nil {
 		return State{}, err
 	}
@@ -80,7 +80,7 @@ func (q Queue) Get(ctx context.Context) (State, error) {
 // version returns the version of Kueue's API in which the objects are written: the newer one where it is served. It
 // is empty if Kueue is not installed.
 func (q Queue) version(ctx context.Context) (schema.GroupVersion, error) {
-	definition, err := q.Cluster.get(ctx, named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "clusterqueues."+kueue.Version.Group))
+	definition, err := q.get(ctx, named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "clusterqueues."+kueue.Version.Group))
 	if err != nil || definition == nil {
 		return schema.GroupVersion{}, err
 	}
@@ -114,7 +114,7 @@ func (q Queue) Ensure(ctx context.Context, _ State) error {
 			Text: "creating the queue " + q.Name + ": Kueue is not installed: install it, then repeat this command: " + kueue.Install}
 	}
 	objects := q.objects(version)
-	found, err := q.Cluster.getAll(ctx, objects)
+	found, err := q.getAll(ctx, objects)
 	if err != nil {
 		return err
 	}
@@ -126,21 +126,7 @@ func (q Queue) applyMissing(ctx context.Context, objects []object, found []*unst
 		if found[i] != nil {
 			continue
 		}
-		if err := q.Cluster.apply(ctx, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Delete implements infra.Actor.
-func (q Queue) Delete(ctx context.Context) error {
-	version, err := q.version(ctx)
-	if err != nil || version.Empty() { // without Kueue there is no queue
-		return err
-	}
-	for _, o := range slices.Backward(q.objects(version)) {
-		if err := q.Cluster.delete(ctx, o); err != nil {
+		if err := q.apply(ctx, o); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // Roles creates the Roles of the namespace, those of manifests/rbac.
 type Roles struct {
-	Cluster   *Cluster
+	*Cluster
 	Namespace string
 }
 
@@ -37,7 +37,7 @@ func (r Roles) Get(ctx context.Context) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	found, err := r.Cluster.getAll(ctx, roles)
+	found, err := r.getAll(ctx, roles)
 	if err != nil {
 		return State{}, err
 	}
@@ -77,7 +77,7 @@ func (r Roles) Ensure(ctx context.Context, have State) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.Cluster.getAll(ctx, roles)
+	found, err := r.getAll(ctx, roles)
 	if err != nil {
 		return err
 	}
@@ -85,21 +85,7 @@ func (r Roles) Ensure(ctx context.Context, have State) error {
 		if found[i] != nil && len(have.Differences) == 0 {
 			continue
 		}
-		if err := r.Cluster.apply(ctx, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Delete implements infra.Actor.
-func (r Roles) Delete(ctx context.Context) error {
-	roles, err := r.objects()
-	if err != nil {
-		return err
-	}
-	for _, o := range roles {
-		if err := r.Cluster.delete(ctx, o); err != nil {
+		if err := r.apply(ctx, o); err != nil {
 			return err
 		}
 	}
