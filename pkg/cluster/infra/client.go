@@ -3,7 +3,6 @@ package infra
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,12 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -44,7 +38,7 @@ type Cluster struct {
 	Project string
 
 	mu     sync.Mutex
-	client rest.Interface
+	client *apiserver.Client
 	host   string
 }
 
@@ -52,42 +46,24 @@ type Cluster struct {
 func (c *Cluster) Delete(context.Context) error { return nil }
 
 // connected returns the client, a new one if the cluster has another address than before.
-func (c *Cluster) connected(ctx context.Context) (rest.Interface, error) {
+func (c *Cluster) connected(ctx context.Context) (*apiserver.Client, error) {
 	config, err := c.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.client != nil && c.host == config.Host {
-		return c.client, nil
+	if c.client == nil || c.host != config.Host {
+		c.host = config.Host
+		c.client, err = apiserver.NewClient(config, nil)
 	}
-	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // for the server's errors
-	_, config = apiserver.Monitored(config, nil)
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	config.QPS = -1 // the server does its own throttling
-	http, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
-	}
-	if c.client, err = rest.UnversionedRESTClientForConfigAndClient(config, http); err != nil {
-		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
-	}
-	c.host = config.Host
-	return c.client, nil
+	return c.client, err
 }
 
 // get reads an object, nil if there is none.
 func (c *Cluster) get(ctx context.Context, o object) (*unstructured.Unstructured, error) {
 	found := &unstructured.Unstructured{}
-	err := c.request(ctx, "get", o, func(client rest.Interface) error {
-		text, err := body(client.Get().AbsPath(o.path()).SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx))
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(text, &found.Object)
-	})
+	err := c.request(ctx, "get", o, func(client *apiserver.Client) error { return client.Get(ctx, &found.Object, nil, o.path()) })
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -103,26 +79,11 @@ func (c *Cluster) getAll(ctx context.Context, objects []object) ([]*unstructured
 
 // apply creates an object, or sets the fields that are ours.
 func (c *Cluster) apply(ctx context.Context, o object) error {
-	text, err := json.Marshal(o.Object)
-	if err != nil {
-		return fmt.Errorf("writing %s as JSON: %w", o, err)
-	}
-	return c.request(ctx, "patch", o, func(client rest.Interface) error {
-		_, err := body(client.Patch(types.ApplyPatchType).AbsPath(o.path()).Param("fieldManager", manager).Param("force", "true").Body(text).Do(ctx))
-		return err
-	})
-}
-
-// body returns the body of an answer. Raw does not read the server's reason.
-func body(r rest.Result) ([]byte, error) {
-	if err := r.Error(); err != nil {
-		return nil, err
-	}
-	return r.Raw()
+	return c.request(ctx, "patch", o, func(client *apiserver.Client) error { return client.Apply(ctx, manager, o.Object, o.path()) })
 }
 
 // request makes a request about an object, again after errors that pass.
-func (c *Cluster) request(ctx context.Context, verb string, o object, call func(rest.Interface) error) error {
+func (c *Cluster) request(ctx context.Context, verb string, o object, call func(*apiserver.Client) error) error {
 	client, err := c.connected(ctx)
 	if err != nil {
 		return err

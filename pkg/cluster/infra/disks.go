@@ -2,11 +2,8 @@ package infra
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
@@ -44,13 +41,9 @@ func (c *Cluster) Disks(ctx context.Context) ([]Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := body(client.Get().AbsPath("/api/v1/persistentvolumes").SetHeader("Accept", runtime.ContentTypeJSON).Do(ctx))
-	if err != nil {
-		return nil, c.explain(ctx, "list", named("v1", "PersistentVolume", "", ""), err)
-	}
 	var found corev1.PersistentVolumeList
-	if err := json.Unmarshal(text, &found); err != nil {
-		return nil, fmt.Errorf("reading the list of PersistentVolumes: %w", err)
+	if err := client.Get(ctx, &found, nil, "/api/v1/persistentvolumes"); err != nil {
+		return nil, c.explain(ctx, "list", named("v1", "PersistentVolume", "", ""), err)
 	}
 	var disks []Disk
 	for _, v := range found.Items {

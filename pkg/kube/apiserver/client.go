@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
@@ -28,6 +29,7 @@ func NewClient(config *rest.Config, notify func(string)) (*Client, error) {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // for the server's errors
 	way, config := Monitored(config, notify)
+	config.QPS = -1 // the server does its own throttling
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -66,22 +68,26 @@ func (c *Client) Get(ctx context.Context, into any, parameters map[string]string
 }
 
 // Send sends an object as JSON with a method, such as POST, and decodes the answer. into may be nil.
-// A PATCH is a merge patch.
 func (c *Client) Send(ctx context.Context, method string, object, into any, path ...string) error {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return fmt.Errorf("writing an object as JSON: %w", err)
 	}
-	kind := runtime.ContentTypeJSON
-	if method == "PATCH" {
-		kind = "application/merge-patch+json"
-	}
-	request := c.rest.Verb(method).AbsPath(path...).SetHeader("Accept", runtime.ContentTypeJSON).SetHeader("Content-Type", kind)
+	request := c.rest.Verb(method).AbsPath(path...).SetHeader("Accept", runtime.ContentTypeJSON).SetHeader("Content-Type", runtime.ContentTypeJSON)
 	data, err := body(request.Body(text).Do(ctx))
 	if err != nil || into == nil {
 		return err
 	}
 	return decode(data, into)
+}
+
+// Apply creates an object, or sets those of its fields that are given. manager owns them then, whoever did before.
+func (c *Client) Apply(ctx context.Context, manager string, object any, path ...string) error {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("writing an object as JSON: %w", err)
+	}
+	return c.rest.Patch(types.ApplyPatchType).AbsPath(path...).Param("fieldManager", manager).Param("force", "true").Body(text).Do(ctx).Error()
 }
 
 func body(result rest.Result) ([]byte, error) {

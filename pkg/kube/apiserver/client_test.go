@@ -18,7 +18,7 @@ func TestClient(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		sent, _ := io.ReadAll(r.Body)
 		switch line := r.Method + " " + r.URL.String() + " " + r.Header.Get("Content-Type") + " " + string(sent); line {
-		case "GET /api/v1/nodes?limit=1  ", `POST /api/v1/nodes application/json {"name":"n"}`, `PATCH /api/v1/nodes/n application/merge-patch+json {"name":null}`:
+		case "GET /api/v1/nodes?limit=1  ", `POST /api/v1/nodes application/json {"name":"n"}`, `PATCH /api/v1/nodes/n?fieldManager=kinetic&force=true application/apply-patch+yaml {"name":"n"}`:
 			_, _ = io.WriteString(w, `{"answer":"`+r.Method+`"}`)
 		case "GET /api/v1/secrets  ":
 			w.WriteHeader(http.StatusForbidden)
@@ -44,7 +44,7 @@ func TestClient(t *testing.T) {
 	if err := c.Send(t.Context(), "POST", map[string]string{"name": "n"}, &got, "/api/v1", "nodes"); err != nil || got.Answer != "POST" {
 		t.Errorf("POST: %q, %v", got.Answer, err)
 	}
-	if err := c.Send(t.Context(), "PATCH", map[string]any{"name": nil}, nil, "/api/v1/nodes/n"); err != nil {
+	if err := c.Apply(t.Context(), "kinetic", map[string]any{"name": "n"}, "/api/v1/nodes/n"); err != nil {
 		t.Errorf("PATCH: %v", err)
 	}
 	if err := c.Get(t.Context(), &got, nil, "/api/v1/secrets"); !apierrors.IsForbidden(err) {
