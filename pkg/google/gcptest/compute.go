@@ -17,8 +17,9 @@ import (
 )
 
 type computeState struct {
-	policies map[string]*compute.ResourcePolicy // by project, region and name
-	quotas   map[string][]*compute.Quota        // by region
+	networks networks
+	policies resources[compute.ResourcePolicy]
+	quotas   map[string][]*compute.Quota // by region
 	// machines are the types that zones have, by zone; if it is empty, they have all.
 	machines map[string][]string
 	// gpus are the types that can be attached to N1 machines, by zone; if it is empty, all zones with N1
@@ -35,13 +36,15 @@ const (
 
 // computeService is the part of Compute Engine's API that node pools need.
 func (s *Server) computeService() *service {
-	s.compute = computeState{policies: map[string]*compute.ResourcePolicy{}, quotas: map[string][]*compute.Quota{}, machines: map[string][]string{}, gpus: map[string][]string{},
+	s.compute = computeState{networks: s.newNetworks(), quotas: map[string][]*compute.Quota{}, machines: map[string][]string{}, gpus: map[string][]string{},
 		global: []*compute.Quota{{Metric: accelerator.AllGPUs, Limit: 128}}}
-	return &service{name: gcp.Compute, base: "/compute/v1/", routes: []route{
+	s.compute.policies = newResources("resourcePolicies", func(p *compute.ResourcePolicy) (string, *string) { return p.Name, &p.SelfLink })
+	s.compute.policies.create, s.compute.policies.user = fillPolicy, s.userOfPolicy
+	return &service{name: gcp.Compute, base: "/compute/v1/", routes: append(s.networkRoutes(), []route{
 		{http.MethodGet, policiesPath, "compute.resourcePolicies.list", s.listPolicies},
-		{http.MethodPost, policiesPath, "compute.resourcePolicies.create", s.createPolicy},
-		{http.MethodGet, policiesPath + "/{policy}", "compute.resourcePolicies.get", s.getPolicy},
-		{http.MethodDelete, policiesPath + "/{policy}", "compute.resourcePolicies.delete", s.deletePolicy},
+		{http.MethodPost, policiesPath, "compute.resourcePolicies.create", s.compute.policies.insert},
+		{http.MethodGet, policiesPath + "/{name}", "compute.resourcePolicies.get", s.compute.policies.get},
+		{http.MethodDelete, policiesPath + "/{name}", "compute.resourcePolicies.delete", s.compute.policies.remove},
 		{http.MethodGet, computeBase + "regions/{region}", "compute.regions.get", s.getRegion},
 		{http.MethodGet, computeBase + "zones/{zone}/machineTypes", "compute.machineTypes.list", s.listMachineTypes},
 		{http.MethodGet, computeBase + "aggregated/machineTypes", "compute.machineTypes.list", s.listAllMachineTypes},
@@ -49,7 +52,7 @@ func (s *Server) computeService() *service {
 		{http.MethodGet, strings.TrimSuffix(computeBase, "/"), "compute.projects.get", s.getComputeProject},
 		{http.MethodGet, computeBase + "regions/{region}/operations/{operation}", "compute.regionOperations.get", s.getComputeOperation},
 		{http.MethodGet, computeBase + "global/operations/{operation}", "compute.globalOperations.get", s.getComputeOperation},
-	}}
+	}...)}
 }
 
 // SetMachineTypes sets which machine types a zone has. Until then, all zones have all; then those
@@ -118,78 +121,37 @@ func (s *Server) checkQuota(r *request, p *container.NodePool, zone string) erro
 	return nil
 }
 
-func policyKey(project, region, name string) string { return project + "/" + region + "/" + name }
+// link returns the address of a resource of Compute Engine.
+func link(path string) string { return "https://www.googleapis.com/compute/v1/" + path }
+
+func fillPolicy(r *request, p *compute.ResourcePolicy) error {
+	p.Status, p.Region = "READY", r.values["region"]
+	return nil
+}
 
 // AddPolicy adds a resource policy.
 func (s *Server) AddPolicy(project, region string, p *compute.ResourcePolicy) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.compute.policies[policyKey(project, region, p.Name)] = p
+	s.compute.policies.add(project, region, p)
 }
 
 // ResourcePolicy returns a resource policy, nil if there is none. The caller must not change it.
 func (s *Server) ResourcePolicy(project, region, name string) *compute.ResourcePolicy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.compute.policies[policyKey(project, region, name)]
+	return s.compute.policies.all[s.compute.policies.path(project, region, name)]
 }
 
 func (s *Server) listPolicies(r *request) (any, error) {
-	var all []*compute.ResourcePolicy
-	for _, key := range slices.Sorted(maps.Keys(s.compute.policies)) {
-		if strings.HasPrefix(key, policyKey(r.values["project"], r.values["region"], "")) {
-			all = append(all, s.compute.policies[key])
-		}
-	}
-	items, next := page(r, all)
+	items, next := s.compute.policies.list(r)
 	return &compute.ResourcePolicyList{Items: items, NextPageToken: next}, nil
 }
 
-func (s *Server) getPolicy(r *request) (any, error) {
-	key := policyKey(r.values["project"], r.values["region"], r.values["policy"])
-	if p := s.compute.policies[key]; p != nil {
-		return p, nil
-	}
-	return nil, notFound("The resource 'projects/%s/regions/%s/resourcePolicies/%s' was not found", r.values["project"], r.values["region"], r.values["policy"])
-}
-
-func (s *Server) createPolicy(r *request) (any, error) {
-	var p compute.ResourcePolicy
-	if err := r.read(&p); err != nil {
-		return nil, err
-	}
-	link := fmt.Sprintf("projects/%s/regions/%s/resourcePolicies/%s", r.values["project"], r.values["region"], p.Name)
-	key := policyKey(r.values["project"], r.values["region"], p.Name)
-	if s.compute.policies[key] != nil {
-		return nil, exists("The resource '%s' already exists", link)
-	}
-	p.Status, p.SelfLink, p.Region = "READY", "https://www.googleapis.com/compute/v1/"+link, r.values["region"]
-	return s.computeOperation(r, "insert", link, func(failed *Error) {
-		if failed == nil {
-			s.compute.policies[key] = &p
-		}
-	}), nil
-}
-
-func (s *Server) deletePolicy(r *request) (any, error) {
-	if _, err := s.getPolicy(r); err != nil {
-		return nil, err
-	}
-	key := policyKey(r.values["project"], r.values["region"], r.values["policy"])
-	link := fmt.Sprintf("projects/%s/regions/%s/resourcePolicies/%s", r.values["project"], r.values["region"], r.values["policy"])
-	if user := s.policyUser(r.values["project"], r.values["region"], r.values["policy"]); user != "" {
-		return nil, &Error{Code: http.StatusBadRequest, Reason: "resourceInUseByAnotherResource",
-			Message: "The resource_policy resource '" + link + "' is already being used by '" + user + "'"}
-	}
-	return s.computeOperation(r, "delete", link, func(failed *Error) {
-		if failed == nil {
-			delete(s.compute.policies, key)
-		}
-	}), nil
-}
-
-// policyUser returns a node pool that uses a resource policy, "" if none does.
-func (s *Server) policyUser(project, region, policy string) string {
+// userOfPolicy returns a node pool that uses a resource policy, "" if none does.
+func (s *Server) userOfPolicy(path string) string {
+	parts := strings.Split(path, "/")
+	project, region, policy := parts[1], parts[3], parts[5]
 	for _, c := range s.container.clusters {
 		for _, p := range c.NodePools {
 			if strings.HasPrefix(target(c), "projects/"+project+"/") && strings.HasPrefix(c.Location, region) && p.PlacementPolicy != nil && p.PlacementPolicy.PolicyName == policy {
@@ -204,7 +166,7 @@ func (s *Server) getRegion(r *request) (any, error) {
 	region := r.values["region"]
 	answer := &compute.Region{Name: region, Status: "UP", Quotas: s.compute.quotas[region]}
 	for _, zone := range zonesOf(region) {
-		answer.Zones = append(answer.Zones, "https://www.googleapis.com/compute/v1/projects/"+r.values["project"]+"/zones/"+zone)
+		answer.Zones = append(answer.Zones, link("projects/"+r.values["project"]+"/zones/"+zone))
 	}
 	return answer, nil
 }
@@ -289,9 +251,9 @@ func (s *Server) getComputeOperation(r *request) (any, error) {
 
 func ofCompute(o *operation) *compute.Operation {
 	wire := &compute.Operation{Name: o.name, OperationType: o.kind, Status: "RUNNING",
-		TargetLink: "https://www.googleapis.com/compute/v1/" + o.target, Progress: int64(100 * (o.steps - o.left) / max(1, o.steps))}
+		TargetLink: link(o.target), Progress: int64(100 * (o.steps - o.left) / max(1, o.steps))}
 	if o.location != "" {
-		wire.Region = "https://www.googleapis.com/compute/v1/projects/" + o.project + "/regions/" + o.location
+		wire.Region = link("projects/" + o.project + "/regions/" + o.location)
 	}
 	if o.done {
 		wire.Status, wire.Progress = "DONE", 100

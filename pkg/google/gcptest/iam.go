@@ -17,17 +17,11 @@ type cloudState struct {
 	lags         lagState
 	repositories map[string]*repository
 	buckets      map[string]*bucket
-	network      networkState
-}
-
-func newCloudState() cloudState {
-	return cloudState{accounts: map[string]*iam.ServiceAccount{}, policies: map[string]*Policy{}, repositories: map[string]*repository{},
-		buckets: map[string]*bucket{}, network: newNetworkState()}
 }
 
 // cloudServices are the services without a state of their own.
 func (s *Server) cloudServices() []*service {
-	s.cloud = newCloudState()
+	s.cloud = cloudState{accounts: map[string]*iam.ServiceAccount{}, policies: map[string]*Policy{}, repositories: map[string]*repository{}, buckets: map[string]*bucket{}}
 	return []*service{s.iamService(), s.usageService(), s.resourceManagerService(), s.billingService(), s.registryService(), s.storageService()}
 }
 

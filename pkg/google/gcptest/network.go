@@ -1,42 +1,48 @@
 package gcptest
 
 import (
-	"maps"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 
 	"google.golang.org/api/compute/v1"
 	"google.golang.org/api/container/v1"
 )
 
-// networkState is the networks, by their paths: "projects/acme/global/networks/kn-research".
-type networkState struct {
-	networks  map[string]*compute.Network
-	routers   map[string]*compute.Router
-	firewalls map[string]*compute.Firewall
-	subnets   map[string]*compute.Subnetwork // of networks that have chosen theirs
+// networks are Compute Engine's networks, and what is in them.
+type networks struct {
+	networks  resources[compute.Network]
+	routers   resources[compute.Router]
+	firewalls resources[compute.Firewall]
+	subnets   resources[compute.Subnetwork] // of networks that have chosen theirs
 }
 
-func newNetworkState() networkState {
-	return networkState{map[string]*compute.Network{}, map[string]*compute.Router{}, map[string]*compute.Firewall{}, map[string]*compute.Subnetwork{}}
+func (s *Server) newNetworks() networks {
+	n := networks{
+		networks:  newResources("networks", func(n *compute.Network) (string, *string) { return n.Name, &n.SelfLink }),
+		routers:   newResources("routers", func(r *compute.Router) (string, *string) { return r.Name, &r.SelfLink }),
+		firewalls: newResources("firewalls", func(f *compute.Firewall) (string, *string) { return f.Name, &f.SelfLink }),
+		subnets:   newResources("subnetworks", func(n *compute.Subnetwork) (string, *string) { return n.Name, &n.SelfLink }),
+	}
+	n.networks.user, n.routers.create = s.userOfNetwork, s.checkRouter
+	return n
 }
 
 // networkRoutes are the methods of Compute Engine for networks, routers and firewall rules.
 func (s *Server) networkRoutes() []route {
 	const networks, routers, firewalls = computeBase + "global/networks", computeBase + "regions/{region}/routers", computeBase + "global/firewalls"
+	n := &s.compute.networks
 	return []route{
-		{http.MethodGet, networks + "/{name}", "compute.networks.get", s.getNetwork},
-		{http.MethodPost, networks, "compute.networks.create", s.createNetwork},
-		{http.MethodDelete, networks + "/{name}", "compute.networks.delete", s.deleteNetwork},
-		{http.MethodGet, routers + "/{name}", "compute.routers.get", s.getRouter},
-		{http.MethodPost, routers, "compute.routers.create", s.createRouter},
+		{http.MethodGet, networks + "/{name}", "compute.networks.get", n.networks.get},
+		{http.MethodPost, networks, "compute.networks.create", n.networks.insert},
+		{http.MethodDelete, networks + "/{name}", "compute.networks.delete", n.networks.remove},
+		{http.MethodGet, routers + "/{name}", "compute.routers.get", n.routers.get},
+		{http.MethodPost, routers, "compute.routers.create", n.routers.insert},
 		{http.MethodPatch, routers + "/{name}", "compute.routers.update", s.updateRouter},
-		{http.MethodDelete, routers + "/{name}", "compute.routers.delete", s.deleteRouter},
-		{http.MethodGet, computeBase + "regions/{region}/subnetworks/{name}", "compute.subnetworks.get", s.getSubnet},
+		{http.MethodDelete, routers + "/{name}", "compute.routers.delete", n.routers.remove},
+		{http.MethodGet, computeBase + "regions/{region}/subnetworks/{name}", "compute.subnetworks.get", n.subnets.get},
 		{http.MethodGet, firewalls, "compute.firewalls.list", s.listFirewalls},
-		{http.MethodDelete, firewalls + "/{name}", "compute.firewalls.delete", s.deleteFirewall},
+		{http.MethodDelete, firewalls + "/{name}", "compute.firewalls.delete", n.firewalls.remove},
 	}
 }
 
@@ -44,76 +50,46 @@ func (s *Server) networkRoutes() []route {
 func (s *Server) Network(project, name string) *compute.Network {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cloud.network.networks["projects/"+project+"/global/networks/"+name]
+	n := &s.compute.networks.networks
+	return n.all[n.path(project, "", name)]
 }
 
 // Router returns a router, nil if there is none. The caller must not change it.
 func (s *Server) Router(project, region, name string) *compute.Router {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cloud.network.routers["projects/"+project+"/regions/"+region+"/routers/"+name]
+	routers := &s.compute.networks.routers
+	return routers.all[routers.path(project, region, name)]
 }
 
 // AddNetwork adds a network.
 func (s *Server) AddNetwork(project string, n *compute.Network) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	path := "projects/" + project + "/global/networks/" + n.Name
-	n.SelfLink = link(path)
-	s.cloud.network.networks[path] = n
+	s.compute.networks.networks.add(project, "", n)
 }
 
 // AddSubnet adds a subnet to a network.
 func (s *Server) AddSubnet(project, region, network string, n *compute.Subnetwork) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	path := "projects/" + project + "/regions/" + region + "/subnetworks/" + n.Name
-	n.SelfLink, n.Network = link(path), link("projects/"+project+"/global/networks/"+network)
-	s.cloud.network.subnets[path] = n
+	n.Network = link(s.compute.networks.networks.path(project, "", network))
+	s.compute.networks.subnets.add(project, region, n)
 }
 
 // AddRouter adds a router of a network.
 func (s *Server) AddRouter(project, region, network string, r *compute.Router) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	path := "projects/" + project + "/regions/" + region + "/routers/" + r.Name
-	r.SelfLink, r.Network = link(path), link("projects/"+project+"/global/networks/"+network)
-	s.cloud.network.routers[path] = r
+	r.Network = link(s.compute.networks.networks.path(project, "", network))
+	s.compute.networks.routers.add(project, region, r)
 }
 
 // AddFirewall adds a firewall rule to a network, as GKE does.
 func (s *Server) AddFirewall(project, network, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cloud.network.firewalls["projects/"+project+"/global/firewalls/"+name] = &compute.Firewall{Name: name, Network: link("projects/" + project + "/global/networks/" + network)}
-}
-
-func link(path string) string { return "https://www.googleapis.com/compute/v1/" + path }
-
-func where(r *request, kind, name string) string {
-	scope := "global"
-	if region := r.values["region"]; region != "" {
-		scope = "regions/" + region
-	}
-	return "projects/" + r.values["project"] + "/" + scope + "/" + kind + "/" + name
-}
-
-func absent(path string) error { return notFound("The resource '%s' was not found", path) }
-
-func (s *Server) getNetwork(r *request) (any, error) {
-	path := where(r, "networks", r.values["name"])
-	if n := s.cloud.network.networks[path]; n != nil {
-		return n, nil
-	}
-	return nil, absent(path)
-}
-
-func (s *Server) getSubnet(r *request) (any, error) {
-	path := where(r, "subnetworks", r.values["name"])
-	if n := s.cloud.network.subnets[path]; n != nil {
-		return n, nil
-	}
-	return nil, absent(path)
+	s.compute.networks.firewalls.add(project, "", &compute.Firewall{Name: name, Network: link(s.compute.networks.networks.path(project, "", network))})
 }
 
 // setNetworks fills in the full names of a cluster's network and subnet, as GKE does, and shortens the names in the request.
@@ -142,85 +118,33 @@ func setNetworks(project, location string, c *container.Cluster) {
 	}
 }
 
-func (s *Server) createNetwork(r *request) (any, error) {
-	var wanted compute.Network
-	if err := r.read(&wanted); err != nil {
-		return nil, err
-	}
-	path := where(r, "networks", wanted.Name)
-	if s.cloud.network.networks[path] != nil {
-		return nil, exists("The resource '%s' already exists", path)
-	}
-	wanted.SelfLink = link(path)
-	return s.computeOperation(r, "insert", path, func(failed *Error) {
-		if failed == nil {
-			s.cloud.network.networks[path] = &wanted
-		}
-	}), nil
-}
-
-func (s *Server) deleteNetwork(r *request) (any, error) {
-	path := where(r, "networks", r.values["name"])
-	if s.cloud.network.networks[path] == nil {
-		return nil, absent(path)
-	}
-	if user := s.userOf(path, r.values["project"], r.values["name"]); user != "" {
-		return nil, &Error{Code: http.StatusBadRequest, Reason: "resourceInUseByAnotherResource",
-			Message: "The network resource '" + path + "' is already being used by '" + user + "'"}
-	}
-	return s.computeOperation(r, "delete", path, func(failed *Error) {
-		if failed == nil {
-			delete(s.cloud.network.networks, path)
-		}
-	}), nil
-}
-
-// userOf returns what is in a network, "" if nothing is.
-func (s *Server) userOf(path, project, name string) string {
-	for user, f := range s.cloud.network.firewalls {
-		if f.Network == link(path) {
+// userOfNetwork returns what is in a network, "" if nothing is.
+func (s *Server) userOfNetwork(network string) string {
+	for user, f := range s.compute.networks.firewalls.all {
+		if f.Network == link(network) {
 			return user
 		}
 	}
-	for user, router := range s.cloud.network.routers {
-		if strings.HasSuffix(router.Network, path) {
+	for user, router := range s.compute.networks.routers.all {
+		if strings.HasSuffix(router.Network, network) {
 			return user
 		}
 	}
+	project, _, _ := strings.Cut(network, "/global/")
 	for user, c := range s.container.clusters {
-		if strings.HasPrefix(user, "projects/"+project+"/") && c.Network == name {
+		if strings.HasPrefix(user, project+"/") && c.Network == path.Base(network) {
 			return user
 		}
 	}
 	return ""
 }
 
-func (s *Server) getRouter(r *request) (any, error) {
-	path := where(r, "routers", r.values["name"])
-	if found := s.cloud.network.routers[path]; found != nil {
-		return found, nil
-	}
-	return nil, absent(path)
-}
-
-func (s *Server) createRouter(r *request) (any, error) {
-	var wanted compute.Router
-	if err := r.read(&wanted); err != nil {
-		return nil, err
-	}
-	path := where(r, "routers", wanted.Name)
-	if s.cloud.network.routers[path] != nil {
-		return nil, exists("The resource '%s' already exists", path)
-	}
-	if s.cloud.network.networks[strings.TrimPrefix(wanted.Network, link(""))] == nil {
-		return nil, absent(wanted.Network)
+func (s *Server) checkRouter(r *request, wanted *compute.Router) error {
+	if s.compute.networks.networks.all[strings.TrimPrefix(wanted.Network, link(""))] == nil {
+		return absent(wanted.Network)
 	}
 	wanted.Region = r.values["region"]
-	return s.computeOperation(r, "insert", path, func(failed *Error) {
-		if failed == nil {
-			s.cloud.network.routers[path] = &wanted
-		}
-	}), nil
+	return nil
 }
 
 func (s *Server) updateRouter(r *request) (any, error) {
@@ -228,10 +152,9 @@ func (s *Server) updateRouter(r *request) (any, error) {
 	if err := r.read(&wanted); err != nil {
 		return nil, err
 	}
-	path := where(r, "routers", r.values["name"])
-	found := s.cloud.network.routers[path]
-	if found == nil {
-		return nil, absent(path)
+	path, found, err := s.compute.networks.routers.of(r)
+	if err != nil {
+		return nil, err
 	}
 	return s.computeOperation(r, "patch", path, func(failed *Error) {
 		if failed == nil {
@@ -240,43 +163,7 @@ func (s *Server) updateRouter(r *request) (any, error) {
 	}), nil
 }
 
-func (s *Server) deleteRouter(r *request) (any, error) {
-	path := where(r, "routers", r.values["name"])
-	if s.cloud.network.routers[path] == nil {
-		return nil, absent(path)
-	}
-	return s.computeOperation(r, "delete", path, func(failed *Error) {
-		if failed == nil {
-			delete(s.cloud.network.routers, path)
-		}
-	}), nil
-}
-
 func (s *Server) listFirewalls(r *request) (any, error) {
-	var all []*compute.Firewall
-	for _, name := range slices.Sorted(maps.Keys(s.cloud.network.firewalls)) {
-		if strings.HasPrefix(name, "projects/"+r.values["project"]+"/") {
-			all = append(all, s.cloud.network.firewalls[name])
-		}
-	}
-	items, next := page(r, all)
+	items, next := s.compute.networks.firewalls.list(r)
 	return &compute.FirewallList{Items: items, NextPageToken: next}, nil
-}
-
-func (s *Server) deleteFirewall(r *request) (any, error) {
-	path := where(r, "firewalls", r.values["name"])
-	if s.cloud.network.firewalls[path] == nil {
-		return nil, absent(path)
-	}
-	return s.computeOperation(r, "delete", path, func(failed *Error) {
-		if failed == nil {
-			delete(s.cloud.network.firewalls, path)
-		}
-	}), nil
-}
-
-// withNetworks adds the methods for networks to Compute Engine's.
-func (s *Server) withNetworks(compute *service) *service {
-	compute.routes = append(compute.routes, s.networkRoutes()...)
-	return compute
 }

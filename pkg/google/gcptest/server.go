@@ -63,7 +63,7 @@ func Start() (*Server, error) {
 	s := &Server{projects: map[string]*Project{}, denied: map[string]bool{}, pageSize: 2}
 	s.operations.polls = 2
 	s.calls.changed = make(chan struct{})
-	s.services = append(s.cloudServices(), s.containerService(), s.withNetworks(s.computeService()))
+	s.services = append(s.cloudServices(), s.containerService(), s.computeService())
 	s.AddProject(DefaultProject)
 	s.web = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.web.URL
