@@ -22,7 +22,7 @@ func (s *Server) registryService() *service {
 		{http.MethodPost, repositoriesPath, "artifactregistry.repositories.create", s.createRepository},
 		{http.MethodPatch, repositoryPath, "artifactregistry.repositories.update", s.updateRepository},
 		{http.MethodDelete, repositoryPath, "artifactregistry.repositories.delete", s.deleteRepository},
-		{http.MethodGet, "v1/projects/{project}/locations/{location}/operations/{operation}", "", s.getRegistryOperation},
+		{http.MethodGet, "v1/projects/{project}/locations/{location}/operations/{operation}", "", s.getOperation},
 	}
 	routes = append(routes, s.policyRoutes(http.MethodGet, repositoryPath, "artifactregistry.repositories", func(r *request) (string, error) {
 		_, err := s.getRepository(r)
@@ -80,7 +80,7 @@ func (s *Server) createRepository(r *request) (any, error) {
 	if s.cloud.repositories[wanted.Name] != nil || s.creating(wanted.Name) != nil {
 		return nil, exists("the repository already exists")
 	}
-	return s.registryOperation(r, "create", wanted.Name, func(failed *Error) {
+	return s.operate(r, "create", wanted.Name, func(failed *Error) {
 		if failed == nil {
 			s.cloud.repositories[wanted.Name] = &repository{&wanted}
 		}
@@ -108,24 +108,12 @@ func (s *Server) deleteRepository(r *request) (any, error) {
 	if s.cloud.repositories[name] == nil {
 		return nil, notFound("Requested entity was not found.")
 	}
-	return s.registryOperation(r, "delete", name, func(failed *Error) {
+	return s.operate(r, "delete", name, func(failed *Error) {
 		if failed == nil {
 			delete(s.cloud.repositories, name)
 			delete(s.cloud.policies, name)
 		}
 	}), nil
-}
-
-func (s *Server) registryOperation(r *request, kind, target string, finish func(failed *Error)) *artifactregistry.Operation {
-	return ofRegistry(s.start(&operation{service: gcp.ArtifactRegistry, kind: kind, project: r.values["project"], location: r.values["location"], target: target}, finish))
-}
-
-func (s *Server) getRegistryOperation(r *request) (any, error) {
-	o, err := s.look(gcp.ArtifactRegistry, r.values["project"], r.values["location"], r.values["operation"])
-	if err != nil {
-		return nil, err
-	}
-	return ofRegistry(o), nil
 }
 
 func ofRegistry(o *operation) *artifactregistry.Operation {

@@ -50,8 +50,8 @@ func (s *Server) computeService() *service {
 		{http.MethodGet, computeBase + "aggregated/machineTypes", "compute.machineTypes.list", s.listAllMachineTypes},
 		{http.MethodGet, computeBase + "aggregated/acceleratorTypes", "compute.acceleratorTypes.list", s.listAllGPUs},
 		{http.MethodGet, strings.TrimSuffix(computeBase, "/"), "compute.projects.get", s.getComputeProject},
-		{http.MethodGet, computeBase + "regions/{region}/operations/{operation}", "compute.regionOperations.get", s.getComputeOperation},
-		{http.MethodGet, computeBase + "global/operations/{operation}", "compute.globalOperations.get", s.getComputeOperation},
+		{http.MethodGet, computeBase + "regions/{region}/operations/{operation}", "compute.regionOperations.get", s.getOperation},
+		{http.MethodGet, computeBase + "global/operations/{operation}", "compute.globalOperations.get", s.getOperation},
 	}...)}
 }
 
@@ -233,20 +233,6 @@ func (s *Server) listAllMachineTypes(r *request) (any, error) {
 		answer.Items["zones/"+m.Zone] = list
 	}
 	return answer, nil
-}
-
-// computeOperation begins an operation in a region, or a global one, and returns Compute
-// Engine's form of it.
-func (s *Server) computeOperation(r *request, kind, target string, finish func(failed *Error)) *compute.Operation {
-	return ofCompute(s.start(&operation{service: gcp.Compute, kind: kind, project: r.values["project"], location: r.values["region"], target: target}, finish))
-}
-
-func (s *Server) getComputeOperation(r *request) (any, error) {
-	o, err := s.look(gcp.Compute, r.values["project"], r.values["region"], r.values["operation"])
-	if err != nil {
-		return nil, err
-	}
-	return ofCompute(o), nil
 }
 
 func ofCompute(o *operation) *compute.Operation {

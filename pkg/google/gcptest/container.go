@@ -49,7 +49,7 @@ func (s *Server) containerService() *service {
 		{http.MethodPost, nodePoolPath + ":setSize", "container.clusters.update", s.setPoolSize},
 		{http.MethodPost, nodePoolPath + ":setAutoscaling", "container.clusters.update", s.setPoolAutoscaling},
 		{http.MethodGet, "v1/projects/{project}/locations/{location}/operations", "container.operations.list", s.listContainerOperations},
-		{http.MethodGet, "v1/projects/{project}/locations/{location}/operations/{operation}", "container.operations.get", s.getContainerOperation},
+		{http.MethodGet, "v1/projects/{project}/locations/{location}/operations/{operation}", "container.operations.get", s.getOperation},
 	}}
 }
 
@@ -171,7 +171,7 @@ func (s *Server) createCluster(r *request) (any, error) {
 	}
 	s.addCluster(project, location, c)
 	s.cloud.lags.Made(project + ".svc.id.goog")
-	return s.containerOperation(r, "CREATE_CLUSTER", name, func(failed *Error) {
+	return s.operate(r, "CREATE_CLUSTER", name, func(failed *Error) {
 		c.Status = "RUNNING"
 		for _, p := range c.NodePools {
 			p.Status = "RUNNING"
@@ -200,7 +200,7 @@ func (s *Server) updateCluster(r *request) (any, error) {
 	}
 	name := clusterName(r.values["project"], c.Location, c.Name)
 	c.Status = "RECONCILING"
-	return s.containerOperation(r, "UPDATE_CLUSTER", name, func(failed *Error) {
+	return s.operate(r, "UPDATE_CLUSTER", name, func(failed *Error) {
 		c.Status = "RUNNING"
 		if failed == nil {
 			*c = *changed
@@ -224,7 +224,7 @@ func (s *Server) setClusterLabels(r *request) (any, error) {
 	if wanted.LabelFingerprint != c.LabelFingerprint {
 		return nil, &Error{Code: http.StatusPreconditionFailed, Message: "Labels could not be set due to fingerprint mismatch."}
 	}
-	return s.containerOperation(r, "UPDATE_CLUSTER", clusterName(r.values["project"], c.Location, c.Name), func(failed *Error) {
+	return s.operate(r, "UPDATE_CLUSTER", clusterName(r.values["project"], c.Location, c.Name), func(failed *Error) {
 		if failed == nil {
 			c.ResourceLabels, c.LabelFingerprint = wanted.ResourceLabels, fingerprint(wanted.ResourceLabels)
 		}
@@ -249,7 +249,7 @@ func (s *Server) deleteCluster(r *request) (any, error) {
 			Message: fmt.Sprintf("Operation %s is currently operating on cluster %s. Please wait and try again once it is done.", o.name, c.Name)}
 	}
 	c.Status = "STOPPING"
-	return s.containerOperation(r, "DELETE_CLUSTER", name, func(failed *Error) {
+	return s.operate(r, "DELETE_CLUSTER", name, func(failed *Error) {
 		if failed != nil {
 			c.Status = "ERROR"
 			return
@@ -268,27 +268,14 @@ func (s *Server) free(c *container.Cluster) error {
 	return nil
 }
 
-// containerOperation begins an operation, and returns GKE's form of it.
-func (s *Server) containerOperation(r *request, kind, target string, finish func(failed *Error)) *container.Operation {
-	return ofContainer(s.start(&operation{service: gcp.Container, kind: kind, project: r.values["project"], location: r.values["location"], target: target}, finish))
-}
-
-func (s *Server) getContainerOperation(r *request) (any, error) {
-	o, err := s.look(gcp.Container, r.values["project"], r.values["location"], r.values["operation"])
-	if err != nil {
-		return nil, err
-	}
-	return ofContainer(o), nil
-}
-
 func (s *Server) listContainerOperations(r *request) (any, error) {
-	answer := &container.ListOperationsResponse{}
+	var all []*operation
 	for _, o := range s.operations.all {
 		if o.service == gcp.Container && o.project == r.values["project"] && o.location == r.values["location"] {
-			answer.Operations = append(answer.Operations, ofContainer(o))
+			all = append(all, o)
 		}
 	}
-	return answer, nil
+	return map[string]any{"operations": all}, nil
 }
 
 func ofContainer(o *operation) *container.Operation {

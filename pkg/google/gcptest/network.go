@@ -156,7 +156,7 @@ func (s *Server) updateRouter(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.computeOperation(r, "patch", path, func(failed *Error) {
+	return s.operate(r, "patch", path, func(failed *Error) {
 		if failed == nil {
 			found.Nats = wanted.Nats
 		}

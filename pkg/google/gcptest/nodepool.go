@@ -92,7 +92,7 @@ func (s *Server) createPool(r *request) (any, error) {
 	}
 	fillPool(c, p)
 	c.NodePools = append(c.NodePools, p)
-	return s.containerOperation(r, "CREATE_NODE_POOL", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
+	return s.operate(r, "CREATE_NODE_POOL", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
 		p.Status = "RUNNING"
 		if failed != nil {
 			p.Status, p.StatusMessage = "ERROR", failed.Message
@@ -172,7 +172,7 @@ func (s *Server) deletePool(r *request) (any, error) {
 		return nil, err
 	}
 	p.Status = "STOPPING"
-	return s.containerOperation(r, "DELETE_NODE_POOL", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
+	return s.operate(r, "DELETE_NODE_POOL", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
 		if failed != nil {
 			p.Status = "RUNNING"
 			return
@@ -209,7 +209,7 @@ func (s *Server) setPoolSize(r *request) (any, error) {
 	if err := placed(&sized); err != nil {
 		return nil, err
 	}
-	return s.containerOperation(r, "SET_NODE_POOL_SIZE", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
+	return s.operate(r, "SET_NODE_POOL_SIZE", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
 		if failed == nil {
 			p.InitialNodeCount = wanted.NodeCount
 		}
@@ -236,7 +236,7 @@ func (s *Server) setPoolAutoscaling(r *request) (any, error) {
 			return nil, err
 		}
 	}
-	return s.containerOperation(r, "SET_NODE_POOL_AUTOSCALING", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
+	return s.operate(r, "SET_NODE_POOL_AUTOSCALING", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
 		if failed == nil {
 			p.Autoscaling = wanted.Autoscaling
 		}

@@ -1,6 +1,8 @@
 package gcptest
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -103,14 +105,38 @@ func (s *Server) start(o *operation, finish func(failed *Error)) *operation {
 	return o
 }
 
-func (s *Server) look(service gcp.Service, project, location, name string) (*operation, error) {
+// operate begins an operation that a request asks for.
+func (s *Server) operate(r *request, kind, target string, finish func(failed *Error)) *operation {
+	return s.start(&operation{service: r.service, kind: kind, project: r.values["project"], location: r.location(), target: target}, finish)
+}
+
+// location returns the location or the region that the path names, "" for none.
+func (r *request) location() string { return cmp.Or(r.values["location"], r.values["region"]) }
+
+// getOperation answers a look at an operation. The paths of some services name no project.
+func (s *Server) getOperation(r *request) (any, error) {
+	project, location, name := r.values["project"], r.location(), r.values["operation"]
 	for _, o := range s.operations.all {
-		if o.service == service && o.project == project && o.location == location && o.name == name {
+		if o.service == r.service && (project == "" || o.project == project) && o.location == location && o.name == name {
 			o.step()
 			return o, nil
 		}
 	}
 	return nil, notFound("Not found: projects/%s/locations/%s/operations/%s.", project, location, name)
+}
+
+// MarshalJSON returns the form that the operation's service has.
+func (o *operation) MarshalJSON() ([]byte, error) {
+	switch o.service {
+	case gcp.Container:
+		return json.Marshal(ofContainer(o))
+	case gcp.Compute:
+		return json.Marshal(ofCompute(o))
+	case gcp.ArtifactRegistry:
+		return json.Marshal(ofRegistry(o))
+	default:
+		return json.Marshal(ofUsage(o))
+	}
 }
 
 // pending returns the operation that is under way for a target, or one below it.

@@ -80,7 +80,7 @@ func (c *resources[T]) insert(r *request) (any, error) {
 		return nil, err
 	}
 	*address = link(path)
-	return r.server.computeOperation(r, "insert", path, func(failed *Error) {
+	return r.server.operate(r, "insert", path, func(failed *Error) {
 		if failed == nil {
 			c.all[path] = wanted
 		}
@@ -96,7 +96,7 @@ func (c *resources[T]) remove(r *request) (any, error) {
 		return nil, &Error{Code: http.StatusBadRequest, Reason: "resourceInUseByAnotherResource",
 			Message: "The resource '" + path + "' is already being used by '" + user + "'"}
 	}
-	return r.server.computeOperation(r, "delete", path, func(failed *Error) {
+	return r.server.operate(r, "delete", path, func(failed *Error) {
 		if failed == nil {
 			delete(c.all, path)
 		}

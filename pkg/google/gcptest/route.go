@@ -35,6 +35,7 @@ type route struct {
 // request is one that a route was found for.
 type request struct {
 	server  *Server
+	service gcp.Service
 	project *Project // nil if the path names none
 	values  map[string]string
 	query   url.Values
@@ -158,7 +159,7 @@ func (s *Server) handle(r *http.Request, name, path string, body []byte) (any, e
 		if !matches || route.method != r.Method {
 			continue
 		}
-		request := &request{server: s, values: values, query: r.URL.Query(), body: body}
+		request := &request{server: s, service: s.services[i].name, values: values, query: r.URL.Query(), body: body}
 		if err := s.charge(r.Header.Get("X-Goog-User-Project"), s.services[i]); err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ func (s *Server) usageService() *service {
 	return &service{name: gcp.ServiceUsage, base: "/", always: true, routes: []route{
 		{http.MethodGet, "v1/projects/{project}/services:batchGet", "serviceusage.services.get", s.getAPIs},
 		{http.MethodPost, "v1/projects/{project}/services:batchEnable", "serviceusage.services.enable", s.enableAPIs},
-		{http.MethodGet, "v1/operations/{operation}", "", s.getUsageOperation},
+		{http.MethodGet, "v1/operations/{operation}", "", s.getOperation},
 	}}
 }
 
@@ -47,7 +47,7 @@ func (s *Server) enableAPIs(r *request) (any, error) {
 			Message: fmt.Sprintf("Billing account for project '%d' is not found. Billing must be enabled for activation of service(s) '%s' to proceed.", r.project.Number, strings.Join(wanted.ServiceIds, ","))}
 	}
 	project := r.project
-	return ofUsage(s.start(&operation{service: gcp.ServiceUsage, kind: "enable", target: "projects/" + project.ID}, func(failed *Error) {
+	return s.operate(r, "enable", "projects/"+project.ID, func(failed *Error) {
 		if failed != nil {
 			return
 		}
@@ -55,15 +55,7 @@ func (s *Server) enableAPIs(r *request) (any, error) {
 			project.APIs[name] = true
 			s.cloud.lags.Made(enabledAPI(project.ID, name))
 		}
-	})), nil
-}
-
-func (s *Server) getUsageOperation(r *request) (any, error) {
-	o, err := s.look(gcp.ServiceUsage, "", "", r.values["operation"])
-	if err != nil {
-		return nil, err
-	}
-	return ofUsage(o), nil
+	}), nil
 }
 
 func ofUsage(o *operation) *serviceusage.Operation {
