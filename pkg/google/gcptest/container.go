@@ -38,16 +38,16 @@ func (s *Server) containerService() *service {
 	return &service{name: gcp.Container, base: "/", routes: []route{
 		{http.MethodGet, clustersPath, "container.clusters.list", s.listClusters},
 		{http.MethodPost, clustersPath, "container.clusters.create", s.createCluster},
-		{http.MethodGet, clusterPath, "container.clusters.get", s.getCluster},
-		{http.MethodPut, clusterPath, "container.clusters.update", s.updateCluster},
-		{http.MethodDelete, clusterPath, "container.clusters.delete", s.deleteCluster},
-		{http.MethodPost, clusterPath + ":setResourceLabels", "container.clusters.update", s.setClusterLabels},
-		{http.MethodGet, nodePoolsPath, "container.clusters.get", s.listPools},
-		{http.MethodPost, nodePoolsPath, "container.clusters.update", s.createPool},
-		{http.MethodGet, nodePoolPath, "container.clusters.get", s.getPool},
-		{http.MethodDelete, nodePoolPath, "container.clusters.update", s.deletePool},
-		{http.MethodPost, nodePoolPath + ":setSize", "container.clusters.update", s.setPoolSize},
-		{http.MethodPost, nodePoolPath + ":setAutoscaling", "container.clusters.update", s.setPoolAutoscaling},
+		{http.MethodGet, clusterPath, "container.clusters.get", with((*request).cluster, found)},
+		{http.MethodPut, clusterPath, "container.clusters.update", with((*request).cluster, s.updateCluster)},
+		{http.MethodDelete, clusterPath, "container.clusters.delete", with((*request).cluster, s.deleteCluster)},
+		{http.MethodPost, clusterPath + ":setResourceLabels", "container.clusters.update", with((*request).cluster, s.setClusterLabels)},
+		{http.MethodGet, nodePoolsPath, "container.clusters.get", with((*request).cluster, s.listPools)},
+		{http.MethodPost, nodePoolsPath, "container.clusters.update", with((*request).cluster, s.createPool)},
+		{http.MethodGet, nodePoolPath, "container.clusters.get", with((*request).pool, func(_ *request, p pool) (any, error) { return p.NodePool, nil })},
+		{http.MethodDelete, nodePoolPath, "container.clusters.update", with((*request).pool, s.deletePool)},
+		{http.MethodPost, nodePoolPath + ":setSize", "container.clusters.update", with((*request).pool, s.setPoolSize)},
+		{http.MethodPost, nodePoolPath + ":setAutoscaling", "container.clusters.update", with((*request).pool, s.setPoolAutoscaling)},
 		{http.MethodGet, "v1/projects/{project}/locations/{location}/operations", "container.operations.list", s.listContainerOperations},
 		{http.MethodGet, "v1/projects/{project}/locations/{location}/operations/{operation}", "container.operations.get", s.getOperation},
 	}}
@@ -141,14 +141,6 @@ func (s *Server) listClusters(r *request) (any, error) {
 	return answer, nil
 }
 
-func (s *Server) getCluster(r *request) (any, error) {
-	c, err := r.cluster()
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
 func (s *Server) createCluster(r *request) (any, error) {
 	var wanted container.CreateClusterRequest
 	if err := r.read(&wanted); err != nil {
@@ -182,11 +174,7 @@ func (s *Server) createCluster(r *request) (any, error) {
 	}), nil
 }
 
-func (s *Server) updateCluster(r *request) (any, error) {
-	c, err := r.cluster()
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) updateCluster(r *request, c *container.Cluster) (any, error) {
 	if err := s.free(c); err != nil {
 		return nil, err
 	}
@@ -209,11 +197,7 @@ func (s *Server) updateCluster(r *request) (any, error) {
 	}), nil
 }
 
-func (s *Server) setClusterLabels(r *request) (any, error) {
-	c, err := r.cluster()
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) setClusterLabels(r *request, c *container.Cluster) (any, error) {
 	var wanted container.SetLabelsRequest
 	if err := r.read(&wanted); err != nil {
 		return nil, err
@@ -236,11 +220,7 @@ func fingerprint(labels map[string]string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-func (s *Server) deleteCluster(r *request) (any, error) {
-	c, err := r.cluster()
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) deleteCluster(r *request, c *container.Cluster) (any, error) {
 	name := clusterName(r.values["project"], c.Location, c.Name)
 	if o := s.pending(func(o *operation) bool {
 		return o.service == gcp.Container && (o.target == name || strings.HasPrefix(o.target, name+"/"))

@@ -30,8 +30,8 @@ const accountsPath = "v1/projects/{project}/serviceAccounts"
 func (s *Server) iamService() *service {
 	routes := []route{
 		{http.MethodPost, accountsPath, "iam.serviceAccounts.create", s.createAccount},
-		{http.MethodGet, accountsPath + "/{account}", "iam.serviceAccounts.get", s.getAccount},
-		{http.MethodDelete, accountsPath + "/{account}", "iam.serviceAccounts.delete", s.deleteAccount},
+		{http.MethodGet, accountsPath + "/{account}", "iam.serviceAccounts.get", with(s.account, found)},
+		{http.MethodDelete, accountsPath + "/{account}", "iam.serviceAccounts.delete", with(s.account, s.deleteAccount)},
 	}
 	routes = append(routes, s.policyRoutes(http.MethodPost, accountsPath+"/{account}", "iam.serviceAccounts", func(r *request) (string, error) {
 		a, err := s.account(r)
@@ -97,19 +97,7 @@ func (s *Server) createAccount(r *request) (any, error) {
 	return a, nil
 }
 
-func (s *Server) getAccount(r *request) (any, error) {
-	a, err := s.account(r)
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-func (s *Server) deleteAccount(r *request) (any, error) {
-	a, err := s.account(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) deleteAccount(_ *request, a *iam.ServiceAccount) (any, error) {
 	delete(s.cloud.accounts, a.Email)
 	delete(s.cloud.policies, a.Name)
 	s.forget(a.Email)

@@ -39,43 +39,36 @@ func fillPool(c *container.Cluster, p *container.NodePool) {
 	}
 }
 
-func (r *request) pool() (*container.Cluster, int, error) {
+// pool is a node pool of a cluster.
+type pool struct {
+	*container.NodePool
+	cluster *container.Cluster
+}
+
+// path returns the path of the pool's name.
+func (p pool) path() string { return target(p.cluster) + "/nodePools/" + p.Name }
+
+func (r *request) pool() (pool, error) {
 	c, err := r.cluster()
 	if err != nil {
-		return nil, 0, err
+		return pool{}, err
 	}
 	i := slices.IndexFunc(c.NodePools, func(p *container.NodePool) bool { return p.Name == r.values["pool"] })
 	if i < 0 {
-		return nil, 0, notFound("Not found: %s/nodePools/%s.", target(c), r.values["pool"])
+		return pool{}, notFound("Not found: %s/nodePools/%s.", target(c), r.values["pool"])
 	}
-	return c, i, nil
+	return pool{c.NodePools[i], c}, nil
 }
 
 func target(c *container.Cluster) string {
 	return strings.TrimPrefix(c.SelfLink, "https://container.googleapis.com/v1/")
 }
 
-func (s *Server) listPools(r *request) (any, error) {
-	c, err := r.cluster()
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) listPools(_ *request, c *container.Cluster) (any, error) {
 	return &container.ListNodePoolsResponse{NodePools: c.NodePools}, nil
 }
 
-func (s *Server) getPool(r *request) (any, error) {
-	c, i, err := r.pool()
-	if err != nil {
-		return nil, err
-	}
-	return c.NodePools[i], nil
-}
-
-func (s *Server) createPool(r *request) (any, error) {
-	c, err := r.cluster()
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) createPool(r *request, c *container.Cluster) (any, error) {
 	if err := s.free(c); err != nil {
 		return nil, err
 	}
@@ -162,81 +155,65 @@ func refusal(err error) error {
 	return badRequest("%v", err)
 }
 
-func (s *Server) deletePool(r *request) (any, error) {
-	c, i, err := r.pool()
-	if err != nil {
-		return nil, err
-	}
-	p := c.NodePools[i]
-	if err := s.freePool(c, p); err != nil {
+func (s *Server) deletePool(r *request, p pool) (any, error) {
+	if err := s.freePool(p); err != nil {
 		return nil, err
 	}
 	p.Status = "STOPPING"
-	return s.operate(r, "DELETE_NODE_POOL", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
+	return s.operate(r, "DELETE_NODE_POOL", p.path(), func(failed *Error) {
 		if failed != nil {
 			p.Status = "RUNNING"
 			return
 		}
-		c.NodePools = slices.DeleteFunc(c.NodePools, func(other *container.NodePool) bool { return other == p })
+		p.cluster.NodePools = slices.DeleteFunc(p.cluster.NodePools, func(other *container.NodePool) bool { return other == p.NodePool })
 	}), nil
 }
 
 // freePool returns an error while an operation changes a node pool, or its cluster.
-func (s *Server) freePool(c *container.Cluster, p *container.NodePool) error {
-	link := target(c) + "/nodePools/" + p.Name
-	if o := s.pending(func(o *operation) bool { return o.target == link }); o != nil {
+func (s *Server) freePool(p pool) error {
+	if o := s.pending(func(o *operation) bool { return o.target == p.path() }); o != nil {
 		return &Error{Code: http.StatusBadRequest, Reason: "CLUSTER_ALREADY_HAS_OPERATION",
 			Message: fmt.Sprintf("Node pool %s is running incompatible operation %s.", p.Name, o.name), Metadata: map[string]string{"operation": o.name}}
 	}
-	return s.free(c)
+	return s.free(p.cluster)
 }
 
-func (s *Server) setPoolSize(r *request) (any, error) {
-	c, i, err := r.pool()
-	if err != nil {
-		return nil, err
-	}
-	p := c.NodePools[i]
+func (s *Server) setPoolSize(r *request, p pool) (any, error) {
 	var wanted container.SetNodePoolSizeRequest
 	if err := r.read(&wanted); err != nil {
 		return nil, err
 	}
-	if err := s.freePool(c, p); err != nil {
+	if err := s.freePool(p); err != nil {
 		return nil, err
 	}
-	sized := *p
+	sized := *p.NodePool
 	sized.InitialNodeCount = wanted.NodeCount
 	if err := placed(&sized); err != nil {
 		return nil, err
 	}
-	return s.operate(r, "SET_NODE_POOL_SIZE", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
+	return s.operate(r, "SET_NODE_POOL_SIZE", p.path(), func(failed *Error) {
 		if failed == nil {
 			p.InitialNodeCount = wanted.NodeCount
 		}
 	}), nil
 }
 
-func (s *Server) setPoolAutoscaling(r *request) (any, error) {
-	c, i, err := r.pool()
-	if err != nil {
-		return nil, err
-	}
-	p := c.NodePools[i]
+func (s *Server) setPoolAutoscaling(r *request, p pool) (any, error) {
 	var wanted container.SetNodePoolAutoscalingRequest
 	if err := r.read(&wanted); err != nil {
 		return nil, err
 	}
-	if err := s.freePool(c, p); err != nil {
+	if err := s.freePool(p); err != nil {
 		return nil, err
 	}
-	scaled := *p
+	scaled := *p.NodePool
 	scaled.Autoscaling = wanted.Autoscaling
 	for _, check := range []func(*container.NodePool) error{checkAutoscaling, placed, available} {
 		if err := check(&scaled); err != nil {
 			return nil, err
 		}
 	}
-	return s.operate(r, "SET_NODE_POOL_AUTOSCALING", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
+	return s.operate(r, "SET_NODE_POOL_AUTOSCALING", p.path(), func(failed *Error) {
 		if failed == nil {
 			p.Autoscaling = wanted.Autoscaling
 		}

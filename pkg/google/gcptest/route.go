@@ -52,6 +52,19 @@ func (r *request) read(into any) error {
 	return nil
 }
 
+// with returns a handler that is given what the path names, or answers that there is no such thing.
+func with[T any](find func(r *request) (T, error), handle func(r *request, found T) (any, error)) func(r *request) (any, error) {
+	return func(r *request) (any, error) {
+		thing, err := find(r)
+		if err != nil {
+			return nil, err
+		}
+		return handle(r, thing)
+	}
+}
+
+func found[T any](_ *request, thing T) (any, error) { return thing, nil }
+
 // match compares a path with a pattern such as "v1/projects/{project}/services/{service}:enable",
 // where {name...} stands for the rest.
 func match(pattern, path string) (map[string]string, bool) {

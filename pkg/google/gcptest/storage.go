@@ -42,14 +42,14 @@ func (s *Server) storageService() *service {
 	const path = bucketsPath + "/{bucket}"
 	return &service{name: gcp.Storage, base: "/storage/v1/", routes: []route{
 		{http.MethodPost, bucketsPath, "storage.buckets.create", s.createBucket},
-		{http.MethodGet, path, "storage.buckets.get", s.getBucket},
-		{http.MethodPatch, path, "storage.buckets.update", s.updateBucket},
-		{http.MethodDelete, path, "storage.buckets.delete", s.deleteBucket},
-		{http.MethodGet, path + "/iam", "storage.buckets.getIamPolicy", s.getBucketPolicy},
-		{http.MethodPut, path + "/iam", "storage.buckets.setIamPolicy", s.setBucketPolicy},
-		{http.MethodGet, path + "/iam/testPermissions", "", s.testPermissions},
-		{http.MethodGet, path + "/o", "storage.objects.list", s.listObjects},
-		{http.MethodDelete, path + "/o/{object...}", "storage.objects.delete", s.deleteObject},
+		{http.MethodGet, path, "storage.buckets.get", with(s.bucket, func(_ *request, b *bucket) (any, error) { return b.answer() })},
+		{http.MethodPatch, path, "storage.buckets.update", with(s.bucket, s.updateBucket)},
+		{http.MethodDelete, path, "storage.buckets.delete", with(s.bucket, s.deleteBucket)},
+		{http.MethodGet, path + "/iam", "storage.buckets.getIamPolicy", with(s.bucket, s.getBucketPolicy)},
+		{http.MethodPut, path + "/iam", "storage.buckets.setIamPolicy", with(s.bucket, s.setBucketPolicy)},
+		{http.MethodGet, path + "/iam/testPermissions", "", with(s.bucket, s.testPermissions)},
+		{http.MethodGet, path + "/o", "storage.objects.list", with(s.bucket, s.listObjects)},
+		{http.MethodDelete, path + "/o/{object...}", "storage.objects.delete", with(s.bucket, s.deleteObject)},
 	}}
 }
 
@@ -124,19 +124,7 @@ func (s *Server) createBucket(r *request) (any, error) {
 	return &wanted, nil
 }
 
-func (s *Server) getBucket(r *request) (any, error) {
-	b, err := s.bucket(r)
-	if err != nil {
-		return nil, err
-	}
-	return b.answer()
-}
-
-func (s *Server) updateBucket(r *request) (any, error) {
-	b, err := s.bucket(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) updateBucket(r *request, b *bucket) (any, error) {
 	if want := r.query.Get("ifMetagenerationMatch"); want != "" && want != fmt.Sprint(b.Metageneration) {
 		return nil, &Error{Code: http.StatusPreconditionFailed, Reason: "conditionNotMet", Message: "At least one of the pre-conditions you specified did not hold."}
 	}
@@ -158,11 +146,7 @@ func (s *Server) updateBucket(r *request) (any, error) {
 	return b.answer()
 }
 
-func (s *Server) deleteBucket(r *request) (any, error) {
-	b, err := s.bucket(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) deleteBucket(_ *request, b *bucket) (any, error) {
 	if len(b.objects) > 0 {
 		return nil, exists("The bucket you tried to delete is not empty.")
 	}
@@ -171,19 +155,11 @@ func (s *Server) deleteBucket(r *request) (any, error) {
 	return nil, nil
 }
 
-func (s *Server) getBucketPolicy(r *request) (any, error) {
-	b, err := s.bucket(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) getBucketPolicy(_ *request, b *bucket) (any, error) {
 	return s.policy("b/" + b.Name), nil
 }
 
-func (s *Server) setBucketPolicy(r *request) (any, error) {
-	b, err := s.bucket(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) setBucketPolicy(r *request, b *bucket) (any, error) {
 	var wanted Policy
 	if err := r.read(&wanted); err != nil {
 		return nil, err
@@ -191,20 +167,12 @@ func (s *Server) setBucketPolicy(r *request) (any, error) {
 	return s.setPolicy("b/"+b.Name, &wanted, http.StatusPreconditionFailed)
 }
 
-func (s *Server) listObjects(r *request) (any, error) {
-	b, err := s.bucket(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) listObjects(r *request, b *bucket) (any, error) {
 	items, next := page(r, b.objects)
 	return &storage.Objects{Items: items, NextPageToken: next}, nil
 }
 
-func (s *Server) deleteObject(r *request) (any, error) {
-	b, err := s.bucket(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) deleteObject(r *request, b *bucket) (any, error) {
 	i := slices.IndexFunc(b.objects, func(o *storage.Object) bool {
 		generation := r.query.Get("generation")
 		return o.Name == r.values["object"] && (generation == "" || generation == fmt.Sprint(o.Generation))
