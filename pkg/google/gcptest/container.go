@@ -156,7 +156,7 @@ func (s *Server) createCluster(r *request) (any, error) {
 		return nil, exists("Already exists: %s.", name)
 	}
 	if err := checkCluster(c); err != nil {
-		return nil, badRequest("%v", err)
+		return nil, err
 	}
 	if err := s.checkNodes(project, c.NodePools); err != nil {
 		return nil, err

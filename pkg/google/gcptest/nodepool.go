@@ -105,13 +105,13 @@ func (s *Server) checkPool(r *request, c *container.Cluster, p *container.NodePo
 	case slices.ContainsFunc(c.NodePools, func(other *container.NodePool) bool { return other.Name == p.Name }):
 		return exists("Already exists: %s/nodePools/%s.", target(c), p.Name)
 	}
-	for _, check := range []func(*container.NodePool) error{checkAutoscaling, placed, available} {
+	for _, check := range []func(*container.NodePool) error{checkAutoscaling, checkPlacement, checkCapacity} {
 		if err := check(p); err != nil {
 			return err
 		}
 	}
 	if err := checkNetworkProfile(c, p); err != nil {
-		return badRequest("%v", err)
+		return err
 	}
 	zones := p.Locations
 	if len(zones) == 0 {
@@ -141,18 +141,6 @@ func checkAutoscaling(p *container.NodePool) error {
 		return badRequest("min_node_count can't be greater than max_node_count.")
 	}
 	return nil
-}
-
-func placed(p *container.NodePool) error { return refusal(checkPlacement(p)) }
-
-func available(p *container.NodePool) error { return refusal(checkCapacity(p)) }
-
-// refusal returns the answer that a rule demands, nil for none.
-func refusal(err error) error {
-	if err == nil {
-		return nil
-	}
-	return badRequest("%v", err)
 }
 
 func (s *Server) deletePool(r *request, p pool) (any, error) {
@@ -188,7 +176,7 @@ func (s *Server) setPoolSize(r *request, p pool) (any, error) {
 	}
 	sized := *p.NodePool
 	sized.InitialNodeCount = wanted.NodeCount
-	if err := placed(&sized); err != nil {
+	if err := checkPlacement(&sized); err != nil {
 		return nil, err
 	}
 	return s.operate(r, "SET_NODE_POOL_SIZE", p.path(), func(failed *Error) {
@@ -208,7 +196,7 @@ func (s *Server) setPoolAutoscaling(r *request, p pool) (any, error) {
 	}
 	scaled := *p.NodePool
 	scaled.Autoscaling = wanted.Autoscaling
-	for _, check := range []func(*container.NodePool) error{checkAutoscaling, placed, available} {
+	for _, check := range []func(*container.NodePool) error{checkAutoscaling, checkPlacement, checkCapacity} {
 		if err := check(&scaled); err != nil {
 			return nil, err
 		}

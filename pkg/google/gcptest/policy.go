@@ -138,24 +138,14 @@ func policyRequest(r *request) (*Policy, error) {
 // reads one. exists returns the resource, or an error if there is none.
 func (s *Server) policyRoutes(get, pattern, permissions string, exists func(r *request) (string, error)) []route {
 	return []route{
-		{get, pattern + ":getIamPolicy", permissions + ".getIamPolicy", func(r *request) (any, error) {
-			resource, err := exists(r)
-			if err != nil {
-				return nil, err
-			}
-			return s.policy(resource), nil
-		}},
-		{http.MethodPost, pattern + ":setIamPolicy", permissions + ".setIamPolicy", func(r *request) (any, error) {
-			resource, err := exists(r)
-			if err != nil {
-				return nil, err
-			}
+		{get, pattern + ":getIamPolicy", permissions + ".getIamPolicy", with(exists, func(_ *request, resource string) (any, error) { return s.policy(resource), nil })},
+		{http.MethodPost, pattern + ":setIamPolicy", permissions + ".setIamPolicy", with(exists, func(r *request, resource string) (any, error) {
 			wanted, err := policyRequest(r)
 			if err != nil {
 				return nil, err
 			}
 			return s.setPolicy(resource, wanted, http.StatusConflict)
-		}},
+		})},
 	}
 }
 

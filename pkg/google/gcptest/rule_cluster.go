@@ -28,11 +28,11 @@ func checkDataplane(c *container.Cluster) error {
 	provider := c.NetworkConfig.DatapathProvider
 	switch {
 	case !slices.Contains([]string{"", "DATAPATH_PROVIDER_UNSPECIFIED", "LEGACY_DATAPATH", dataplaneV2}, provider):
-		return refused("Invalid value at 'cluster.network_config.datapath_provider' (type.googleapis.com/google.container.v1.DatapathProvider), %q", provider)
+		return badRequest("Invalid value at 'cluster.network_config.datapath_provider' (type.googleapis.com/google.container.v1.DatapathProvider), %q", provider)
 	case c.NetworkConfig.EnableMultiNetworking && provider != dataplaneV2:
-		return refused("Multi-networking requires Dataplane V2 to be enabled.")
+		return badRequest("Multi-networking requires Dataplane V2 to be enabled.")
 	case c.NetworkConfig.EnableMultiNetworking && (c.IpAllocationPolicy == nil || !c.IpAllocationPolicy.UseIpAliases):
-		return refused("Multi-networking requires a VPC-native cluster.")
+		return badRequest("Multi-networking requires a VPC-native cluster.")
 	}
 	return nil
 }
@@ -57,17 +57,17 @@ func checkMaintenance(c *container.Cluster) error {
 		_, err := time.Parse(time.RFC3339, w.StartTime)
 		switch {
 		case err != nil:
-			return refused("Maintenance exclusion %q: start_time %q is not in RFC 3339 format.", name, w.StartTime)
+			return badRequest("Maintenance exclusion %q: start_time %q is not in RFC 3339 format.", name, w.StartTime)
 		case !slices.Contains([]string{"", "NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"}, options.Scope):
-			return refused("Maintenance exclusion %q: invalid scope %q.", name, options.Scope)
+			return badRequest("Maintenance exclusion %q: invalid scope %q.", name, options.Scope)
 		case strings.HasPrefix(options.Scope, "NO_MINOR") && !channel:
-			return refused("Maintenance exclusion %q: scope %s requires a release channel.", name, options.Scope)
+			return badRequest("Maintenance exclusion %q: scope %s requires a release channel.", name, options.Scope)
 		case (w.EndTime == "") != (options.EndTimeBehavior == "UNTIL_END_OF_SUPPORT"):
-			return refused("Maintenance exclusion %q: exactly one of end_time and end_time_behavior must be set.", name)
+			return badRequest("Maintenance exclusion %q: exactly one of end_time and end_time_behavior must be set.", name)
 		}
 	}
 	if all > maxExclusions {
-		return refused("A cluster can have at most %d maintenance exclusions with scope NO_UPGRADES.", maxExclusions)
+		return badRequest("A cluster can have at most %d maintenance exclusions with scope NO_UPGRADES.", maxExclusions)
 	}
 	return nil
 }
@@ -82,11 +82,11 @@ func checkMonitoring(c *container.Cluster) error {
 		"STATEFULSET", "CADVISOR", "KUBELET", "DCGM", "JOBSET"}
 	for _, each := range components {
 		if !slices.Contains(monitored, each) {
-			return refused("Invalid value at 'cluster.monitoring_config.component_config.enable_components' (type.googleapis.com/google.container.v1.MonitoringComponentConfig.Component), %q", each)
+			return badRequest("Invalid value at 'cluster.monitoring_config.component_config.enable_components' (type.googleapis.com/google.container.v1.MonitoringComponentConfig.Component), %q", each)
 		}
 	}
 	if len(components) > 0 && !slices.Contains(components, "SYSTEM_COMPONENTS") {
-		return refused("SYSTEM_COMPONENTS must be enabled if any other component is.")
+		return badRequest("SYSTEM_COMPONENTS must be enabled if any other component is.")
 	}
 	return nil
 }
@@ -99,13 +99,13 @@ func checkEndpoints(c *container.Cluster) error {
 	networks := e.IpEndpointsConfig.AuthorizedNetworksConfig
 	switch dns := e.DnsEndpointConfig; {
 	case networks != nil && c.MasterAuthorizedNetworksConfig != nil:
-		return refused("Only one of master_authorized_networks_config and control_plane_endpoints_config.ip_endpoints_config.authorized_networks_config can be set.")
+		return badRequest("Only one of master_authorized_networks_config and control_plane_endpoints_config.ip_endpoints_config.authorized_networks_config can be set.")
 	case !e.IpEndpointsConfig.Enabled && (dns == nil || !dns.AllowExternalTraffic):
-		return refused("At least one of the DNS endpoint and the IP endpoints must be enabled.")
+		return badRequest("At least one of the DNS endpoint and the IP endpoints must be enabled.")
 	case !e.IpEndpointsConfig.Enabled && networks != nil && networks.Enabled:
-		return refused("Authorized networks can't be enabled if the IP endpoints are disabled.")
+		return badRequest("Authorized networks can't be enabled if the IP endpoints are disabled.")
 	case networks != nil && len(networks.CidrBlocks) > 50:
-		return refused("At most 50 authorized networks can be set.")
+		return badRequest("At most 50 authorized networks can be set.")
 	}
 	return nil
 }

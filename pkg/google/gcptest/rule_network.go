@@ -24,17 +24,17 @@ func checkNetworkProfile(c *container.Cluster, p *container.NodePool) error {
 	version, err := utilversion.ParseSemantic(c.CurrentMasterVersion)
 	switch {
 	case p.NetworkConfig.AcceleratorNetworkProfile != "auto":
-		return refused("Invalid value for accelerator_network_profile: %q. The only valid value is \"auto\".", p.NetworkConfig.AcceleratorNetworkProfile)
+		return badRequest("Invalid value for accelerator_network_profile: %q. The only valid value is \"auto\".", p.NetworkConfig.AcceleratorNetworkProfile)
 	case c.NetworkConfig == nil || c.NetworkConfig.DatapathProvider != dataplaneV2:
-		return refused("accelerator_network_profile requires a cluster with Dataplane V2.")
+		return badRequest("accelerator_network_profile requires a cluster with Dataplane V2.")
 	case err != nil || version.LessThan(networkProfileSince()):
-		return refused("accelerator_network_profile requires version %s or later, the cluster has %s.", networkProfileSince(), c.CurrentMasterVersion)
+		return badRequest("accelerator_network_profile requires version %s or later, the cluster has %s.", networkProfileSince(), c.CurrentMasterVersion)
 	case !networkProfileMachines().MatchString(p.Config.MachineType):
-		return refused("accelerator_network_profile is not supported for machine type %s.", p.Config.MachineType)
+		return badRequest("accelerator_network_profile is not supported for machine type %s.", p.Config.MachineType)
 	case len(p.Locations) > 1:
-		return refused("accelerator_network_profile requires a node pool in a single zone, got %d.", len(p.Locations))
+		return badRequest("accelerator_network_profile requires a node pool in a single zone, got %d.", len(p.Locations))
 	case len(p.NetworkConfig.AdditionalNodeNetworkConfigs) > 0:
-		return refused("accelerator_network_profile can't be used with additional_node_network_configs.")
+		return badRequest("accelerator_network_profile can't be used with additional_node_network_configs.")
 	}
 	return nil
 }

@@ -17,13 +17,13 @@ func checkPlacement(p *container.NodePool) error {
 		return nil
 	}
 	if tpu == 0 {
-		return refused("tpu_topology is only supported for TPU machine types.")
+		return badRequest("tpu_topology is only supported for TPU machine types.")
 	}
 	chips := int64(1)
 	for part := range strings.SplitSeq(p.PlacementPolicy.TpuTopology, "x") {
 		n, err := strconv.ParseInt(part, 10, 64)
 		if err != nil || n < 1 {
-			return refused("Invalid tpu_topology %q.", p.PlacementPolicy.TpuTopology)
+			return badRequest("Invalid tpu_topology %q.", p.PlacementPolicy.TpuTopology)
 		}
 		chips *= n
 	}
@@ -31,15 +31,15 @@ func checkPlacement(p *container.NodePool) error {
 	isSeven := strings.HasPrefix(p.Config.MachineType, "tpu7x-")
 	switch {
 	case chips%tpu != 0 || hosts < 2:
-		return refused("tpu_topology %q can't be used with machine type %s.", p.PlacementPolicy.TpuTopology, p.Config.MachineType)
+		return badRequest("tpu_topology %q can't be used with machine type %s.", p.PlacementPolicy.TpuTopology, p.Config.MachineType)
 	case isSeven && (p.PlacementPolicy.PolicyName == "" || p.PlacementPolicy.Type != ""):
-		return refused("machine type %s needs a workload policy in placement_policy.policy_name.", p.Config.MachineType)
+		return badRequest("machine type %s needs a workload policy in placement_policy.policy_name.", p.Config.MachineType)
 	case !isSeven && p.PlacementPolicy.Type != "COMPACT":
-		return refused("tpu_topology needs placement_policy.type COMPACT.")
+		return badRequest("tpu_topology needs placement_policy.type COMPACT.")
 	case p.InitialNodeCount != 0 && p.InitialNodeCount != hosts, p.Autoscaling != nil && p.Autoscaling.Enabled && p.Autoscaling.MaxNodeCount != hosts:
-		return refused("A node pool with tpu_topology %q has %d nodes, or none.", p.PlacementPolicy.TpuTopology, hosts)
+		return badRequest("A node pool with tpu_topology %q has %d nodes, or none.", p.PlacementPolicy.TpuTopology, hosts)
 	case len(p.Locations) > 1:
-		return refused("A node pool with tpu_topology must be in one zone.")
+		return badRequest("A node pool with tpu_topology must be in one zone.")
 	}
 	return nil
 }
@@ -61,21 +61,21 @@ func checkCapacity(p *container.NodePool) error {
 	hyperdisk := regexp.MustCompile(`^(ct6e|tpu7x|a3-ultragpu|a4|a4x|g4)-`).MatchString(p.Config.MachineType)
 	switch {
 	case p.Config.Spot && reserved:
-		return refused("Spot VMs can't consume reservations.")
+		return badRequest("Spot VMs can't consume reservations.")
 	case p.Config.FlexStart && (p.Config.Spot || reserved):
-		return refused("flex_start can't be used with Spot VMs or reservations.")
+		return badRequest("flex_start can't be used with Spot VMs or reservations.")
 	case p.Config.FlexStart && p.Management != nil && p.Management.AutoRepair:
-		return refused("flex_start needs node auto-repair to be disabled.")
+		return badRequest("flex_start needs node auto-repair to be disabled.")
 	case p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled && (!fromZero(p) || p.Config.Spot || reserved):
-		return refused("Queued provisioning needs autoscaling from 0 nodes, without Spot VMs and reservations.")
+		return badRequest("Queued provisioning needs autoscaling from 0 nodes, without Spot VMs and reservations.")
 	case p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled && p.PlacementPolicy != nil && perHost(p.Config.MachineType) == 0:
-		return refused("placement_policy can't be COMPACT when queued provisioning is enabled.")
+		return badRequest("placement_policy can't be COMPACT when queued provisioning is enabled.")
 	case strings.HasPrefix(p.Config.MachineType, "n1-") && p.PlacementPolicy != nil && p.PlacementPolicy.Type == "COMPACT":
-		return refused("Compact placement is not supported for machine type %s.", p.Config.MachineType)
+		return badRequest("Compact placement is not supported for machine type %s.", p.Config.MachineType)
 	case hyperdisk && p.Config.DiskType != "hyperdisk-balanced":
-		return refused("[%s] disk type cannot be used by %s machine type.", p.Config.DiskType, p.Config.MachineType)
+		return badRequest("[%s] disk type cannot be used by %s machine type.", p.Config.DiskType, p.Config.MachineType)
 	case len(p.Config.Accelerators) > 0 && perHost(p.Config.MachineType) > 0:
-		return refused("accelerators can't be attached to machine type %s.", p.Config.MachineType)
+		return badRequest("accelerators can't be attached to machine type %s.", p.Config.MachineType)
 	}
 	return nil
 }

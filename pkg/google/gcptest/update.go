@@ -39,7 +39,7 @@ func updated(c *container.Cluster, update *container.ClusterUpdate) (*container.
 		changed.ControlPlaneEndpointsConfig.IpEndpointsConfig = e.IpEndpointsConfig
 	}
 	if err := checkCluster(changed); err != nil {
-		return nil, badRequest("%v", err)
+		return nil, err
 	}
 	if update.DesiredNodePoolAutoscaling == nil {
 		return changed, nil
