@@ -9,7 +9,6 @@ import (
 	cloudresourcemanager "google.golang.org/api/cloudresourcemanager/v3"
 
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
 // policyVersion is that of policies with conditions. Without it, services leave the conditions out.
@@ -75,11 +74,7 @@ func permissionsOf(bindings []granted, members []string, serves func(role string
 }
 
 func (c *cloud) readProjectPolicy(ctx context.Context) ([]granted, error) {
-	service, err := cloudresourcemanager.NewService(ctx, c.api().Options(gcp.ResourceManager)...)
-	if err != nil {
-		return nil, err
-	}
-	policy, err := service.Projects.GetIamPolicy("projects/"+c.Target.Project, &cloudresourcemanager.GetIamPolicyRequest{
+	policy, err := c.api().Resources.Projects.GetIamPolicy("projects/"+c.Target.Project, &cloudresourcemanager.GetIamPolicyRequest{
 		Options: &cloudresourcemanager.GetPolicyOptions{RequestedPolicyVersion: policyVersion}}).Context(ctx).Do()
 	if err != nil {
 		return nil, err

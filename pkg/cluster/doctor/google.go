@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -54,8 +55,8 @@ type cloud struct {
 	GoogleOptions
 
 	mu     sync.Mutex
-	access *gcp.Access // once the credentials are found
-	number int64       // of the project, 0 until it is known
+	access access // once the credentials are found
+	number int64  // of the project, 0 until it is known
 	// cluster is read once for several checks.
 	cluster func(context.Context) (*container.Cluster, error)
 	// ofProject are the bindings of the project's policy, read once.
@@ -64,13 +65,19 @@ type cloud struct {
 	off func(context.Context) ([]string, error)
 }
 
+// access is the access to Google Cloud, and to its services.
+type access struct {
+	*gcp.Access
+	infracloud.Services
+}
+
 // GoogleChecks returns the checks of the project and its cluster, none outside of Google Cloud, and those of the store
 // and the registry of images. The latter come after that of IdentityNeeds. They contact nothing before they run.
 func GoogleChecks(o GoogleOptions) (project, store []Check) {
 	c := &cloud{GoogleOptions: o}
 	c.cluster = Once(c.readCluster)
 	c.ofProject = Once(c.readProjectPolicy)
-	c.off = Once(func(ctx context.Context) ([]string, error) { return c.readOff(ctx, c.Target.Project) })
+	c.off = Once(func(ctx context.Context) ([]string, error) { return c.api().MissingAPIs(ctx, c.Target.Project) })
 	if c.knowsProject() {
 		project = []Check{
 			c.check(CredentialsCheck, FilesWithin, c.credentials),
@@ -107,21 +114,22 @@ func (c *cloud) check(name string, within time.Duration, run func(context.Contex
 }
 
 func (c *cloud) credentials(ctx context.Context) Finding {
-	access, err := gcp.New(ctx, c.Env)
+	found, err := gcp.New(ctx, c.Env)
+	if err != nil {
+		return Failed(err)
+	}
+	services, err := infracloud.NewServices(ctx, found)
 	if err != nil {
 		return Failed(err)
 	}
 	c.mu.Lock()
-	c.access = access
+	c.access = access{found, services}
 	c.mu.Unlock()
-	if access.Account() == "" {
-		return Good("application default credentials")
-	}
-	return Good("%s", access.Account())
+	return Good("%s", cmp.Or(found.Account(), "application default credentials"))
 }
 
 // api returns the access. The credentials were found before.
-func (c *cloud) api() *gcp.Access {
+func (c *cloud) api() access {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.access
@@ -211,7 +219,7 @@ func (c *cloud) wanted() gke.Cluster {
 }
 
 func (c *cloud) readCluster(ctx context.Context) (*container.Cluster, error) {
-	client, err := gke.New(ctx, c.api(), c.wanted())
+	client, err := gke.New(ctx, c.api().Access, c.wanted())
 	if err != nil {
 		return nil, err
 	}

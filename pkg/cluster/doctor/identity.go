@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/api/iam/v1"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
@@ -52,11 +50,7 @@ func (c *cloud) principal() string {
 
 // binding looks whether the pods may act as a Google service account.
 func (c *cloud) binding(ctx context.Context, email string) Finding {
-	service, err := iam.NewService(ctx, c.api().Options(gcp.IAM)...)
-	if err != nil {
-		return Failed(err)
-	}
-	policy, err := service.Projects.ServiceAccounts.GetIamPolicy("projects/-/serviceAccounts/" + email).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+	policy, err := c.api().IAM.Projects.ServiceAccounts.GetIamPolicy("projects/-/serviceAccounts/" + email).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return Bad("", "the service account %s is annotated with %s, which does not exist", api.DefaultServiceAccount, email)

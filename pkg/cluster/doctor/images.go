@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"google.golang.org/api/artifactregistry/v1"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
@@ -39,13 +37,9 @@ func (c *cloud) images() Check {
 
 // repository looks for a repository of Artifact Registry. Its path is PROJECT/REPOSITORY/…
 func (c *cloud) repository(ctx context.Context, location, path string) Finding {
-	service, err := artifactregistry.NewService(ctx, c.api().Options(gcp.ArtifactRegistry)...)
-	if err != nil {
-		return Failed(err)
-	}
 	project, name, _ := strings.Cut(path, "/")
 	name, _, _ = strings.Cut(name, "/")
-	found, err := service.Projects.Locations.Repositories.Get(fmt.Sprintf("projects/%s/locations/%s/repositories/%s", project, location, name)).Context(ctx).Do()
+	found, err := c.api().Registry.Projects.Locations.Repositories.Get(fmt.Sprintf("projects/%s/locations/%s/repositories/%s", project, location, name)).Context(ctx).Do()
 	create := fmt.Sprintf("gcloud artifacts repositories create %s --repository-format=docker --location=%s --project=%s", name, location, project)
 	switch {
 	case gcp.IsMissing(err) && c.ownImages() && c.lacksCluster(ctx):

@@ -6,12 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/api/cloudbilling/v1"
-	cloudresourcemanager "google.golang.org/api/cloudresourcemanager/v3"
-	"google.golang.org/api/serviceusage/v1"
-
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
 // quotaProject looks which project requests are charged to. GKE and others look there whether their APIs are
@@ -25,7 +20,7 @@ func (c *cloud) quotaProject(ctx context.Context) Finding {
 		return Good("%s", charged)
 	}
 	fix := c.api().Charging(project)
-	off, err := c.readOff(ctx, charged)
+	off, err := c.api().MissingAPIs(ctx, charged)
 	switch {
 	case c.api().ChargesOther(err, project):
 		return Failed(c.api().Explain(err, project, "reading which APIs are enabled in project "+charged))
@@ -39,11 +34,7 @@ func (c *cloud) quotaProject(ctx context.Context) Finding {
 
 // project looks for the project. It is the first request: bad credentials are found here.
 func (c *cloud) project(ctx context.Context) Finding {
-	service, err := cloudresourcemanager.NewService(ctx, c.api().Options(gcp.ResourceManager)...)
-	if err != nil {
-		return Failed(err)
-	}
-	p, err := service.Projects.Get("projects/" + c.Target.Project).Context(ctx).Do()
+	p, err := c.api().Resources.Projects.Get("projects/" + c.Target.Project).Context(ctx).Do()
 	switch {
 	case c.api().ChargesOther(err, c.Target.Project):
 		return Lacking(QuotaProjectCheck)
@@ -64,11 +55,7 @@ func (c *cloud) project(ctx context.Context) Finding {
 }
 
 func (c *cloud) billing(ctx context.Context) Finding {
-	service, err := cloudbilling.NewService(ctx, c.api().Options(gcp.Billing)...)
-	if err != nil {
-		return Failed(err)
-	}
-	info, err := service.Projects.GetBillingInfo("projects/" + c.Target.Project).Context(ctx).Do()
+	info, err := c.api().Billing.Projects.GetBillingInfo("projects/" + c.Target.Project).Context(ctx).Do()
 	switch {
 	case err != nil:
 		return c.failed(ctx, err, "reading who pays for the project")
@@ -89,28 +76,4 @@ func (c *cloud) apis(ctx context.Context) Finding {
 		return Lacking(GKECheck)
 	}
 	return Bad("gcloud services enable "+strings.Join(off, " ")+" --project "+c.Target.Project, "not enabled: %s", strings.Join(off, ", "))
-}
-
-// readOff returns which of the APIs that `up` enables are off in a project.
-func (c *cloud) readOff(ctx context.Context, project string) ([]string, error) {
-	service, err := serviceusage.NewService(ctx, c.api().Options(gcp.ServiceUsage)...)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	parent := "projects/" + project
-	for _, name := range infracloud.APIs() {
-		names = append(names, parent+"/services/"+name)
-	}
-	answer, err := service.Services.BatchGet(parent).Names(names...).Context(ctx).Do()
-	if err != nil {
-		return nil, err
-	}
-	var off []string
-	for _, s := range answer.Services {
-		if s.State != "ENABLED" {
-			off = append(off, s.Name[strings.LastIndex(s.Name, "/")+1:])
-		}
-	}
-	return off, nil
 }

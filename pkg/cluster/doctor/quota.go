@@ -21,19 +21,15 @@ func (c *cloud) quota(ctx context.Context) Finding {
 	if a != nil && a.Kind == api.CPU {
 		return Skip("not needed for cpu")
 	}
-	service, err := compute.NewService(ctx, c.api().Options(gcp.Compute)...)
-	if err != nil {
-		return Failed(err)
-	}
 	name := config.Region(c.Target.Zone)
-	region, err := service.Regions.Get(c.Target.Project, name).Context(ctx).Do()
+	region, err := c.api().Compute.Regions.Get(c.Target.Project, name).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return Skip("there is no region %s", name)
 	case err != nil:
 		return c.failed(ctx, err, "reading the quotas of "+name)
 	}
-	project, err := service.Projects.Get(c.Target.Project).Context(ctx).Do()
+	project, err := c.api().Compute.Projects.Get(c.Target.Project).Context(ctx).Do()
 	if err != nil {
 		return c.failed(ctx, err, "reading the quotas of project "+c.Target.Project)
 	}

@@ -61,7 +61,7 @@ func (c *cloud) noStore(context.Context) Finding {
 func (c *cloud) storage(ctx context.Context) (*storage.Service, error) {
 	emulator := c.emulator()
 	if emulator == "" {
-		return storage.NewService(ctx, c.api().Options(gcp.Storage)...)
+		return c.api().Storage, nil
 	}
 	if !strings.Contains(emulator, "://") {
 		emulator = "http://" + emulator

@@ -25,7 +25,7 @@ func (a account) name() string {
 }
 
 func (a account) Get(ctx context.Context) (infra.State, error) {
-	found, err := a.services.iam.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
+	found, err := a.services.IAM.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
 	if a.absent(ctx, err) {
 		return infra.State{}, nil
 	}
@@ -48,17 +48,17 @@ func (a account) Ensure(ctx context.Context, _ infra.State) error {
 	request := &iam.CreateServiceAccountRequest{AccountId: a.id.Name, ServiceAccount: &iam.ServiceAccount{
 		DisplayName: a.id.Name, Description: purposes[a.of] + ", " + mark,
 	}}
-	_, err := a.services.iam.Projects.ServiceAccounts.Create("projects/"+a.Names.Project, request).Context(ctx).Do()
+	_, err := a.services.IAM.Projects.ServiceAccounts.Create("projects/"+a.Names.Project, request).Context(ctx).Do()
 	if err != nil && !gcp.IsExists(err) {
 		return a.explain(err, "creating", a.id)
 	}
 	a.setFresh(a.id.Name)
-	_, err = a.services.iam.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
+	_, err = a.services.IAM.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
 	return a.explain(err, "waiting for", a.id)
 }
 
 func (a account) Delete(ctx context.Context) error {
-	_, err := a.services.iam.Projects.ServiceAccounts.Delete(a.name()).Context(ctx).Do()
+	_, err := a.services.IAM.Projects.ServiceAccounts.Delete(a.name()).Context(ctx).Do()
 	if gcp.IsMissing(err) {
 		return nil
 	}

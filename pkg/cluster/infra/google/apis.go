@@ -28,7 +28,7 @@ type apis struct {
 }
 
 func (a apis) Get(ctx context.Context) (infra.State, error) {
-	missing, err := a.missing(ctx)
+	missing, err := a.services.MissingAPIs(ctx, a.Names.Project)
 	if err != nil {
 		return infra.State{}, a.explain(err, "reading the", a.id)
 	}
@@ -36,31 +36,28 @@ func (a apis) Get(ctx context.Context) (infra.State, error) {
 	return infra.State{Exists: true, Missing: missing}, nil
 }
 
-func (a apis) missing(ctx context.Context) ([]string, error) {
-	found, err := a.readAPIs(ctx, APIs()...)
+// MissingAPIs returns which of APIs are not enabled in a project.
+func (s Services) MissingAPIs(ctx context.Context, project string) ([]string, error) {
+	found, err := s.readAPIs(ctx, project, APIs()...)
 	if err != nil {
 		return nil, err
 	}
-	enabled := map[string]bool{}
-	for _, s := range found.Services {
-		enabled[s.Name[strings.LastIndex(s.Name, "/")+1:]] = s.State == "ENABLED"
-	}
 	var missing []string
-	for _, name := range APIs() {
-		if !enabled[name] {
-			missing = append(missing, name)
+	for _, each := range found.Services {
+		if each.State != "ENABLED" {
+			missing = append(missing, each.Name[strings.LastIndex(each.Name, "/")+1:])
 		}
 	}
 	return missing, nil
 }
 
-func (p *Project) readAPIs(ctx context.Context, apis ...string) (*serviceusage.BatchGetServicesResponse, error) {
-	parent := "projects/" + p.Names.Project
+func (s Services) readAPIs(ctx context.Context, project string, apis ...string) (*serviceusage.BatchGetServicesResponse, error) {
+	parent := "projects/" + project
 	var names []string
 	for _, name := range apis {
 		names = append(names, parent+"/services/"+name)
 	}
-	return p.services.usage.Services.BatchGet(parent).Names(names...).Context(ctx).Do()
+	return s.Usage.Services.BatchGet(parent).Names(names...).Context(ctx).Do()
 }
 
 // absent reports whether something is known not to exist in the project: its service says so, or Service
@@ -81,7 +78,7 @@ func (p *Project) stateOfDisabled(ctx context.Context, err error) string {
 	if api == "" || consumer == "" {
 		return ""
 	}
-	found, err := p.readAPIs(ctx, api)
+	found, err := p.services.readAPIs(ctx, p.Names.Project, api)
 	if err != nil || len(found.Services) != 1 {
 		return ""
 	}
@@ -98,7 +95,7 @@ func (p *Project) stateOfDisabled(ctx context.Context, err error) string {
 // before they are enabled: it answers projects/123/services/storage.googleapis.com.
 func (p *Project) number(ctx context.Context) (uint64, error) {
 	const doing = "reading the number of the project"
-	found, err := p.readAPIs(ctx, gcp.Storage.API())
+	found, err := p.services.readAPIs(ctx, p.Names.Project, gcp.Storage.API())
 	if err != nil {
 		return 0, p.access.Explain(err, p.Names.Project, doing)
 	}
@@ -112,13 +109,13 @@ func (p *Project) number(ctx context.Context) (uint64, error) {
 }
 
 func (a apis) Ensure(ctx context.Context, have infra.State) error {
-	started, err := a.services.usage.Services.BatchEnable("projects/"+a.Names.Project, &serviceusage.BatchEnableServicesRequest{ServiceIds: have.Missing}).Context(ctx).Do()
+	started, err := a.services.Usage.Services.BatchEnable("projects/"+a.Names.Project, &serviceusage.BatchEnableServicesRequest{ServiceIds: have.Missing}).Context(ctx).Do()
 	if err != nil {
 		return a.explain(err, "enabling the", a.id)
 	}
 	command := fmt.Sprintf("gcloud services operations describe %s --project=%s", started.Name, a.Names.Project)
 	err = a.wait(ctx, a.id, usageOperation(started).Operation(command, func(ctx context.Context, name string) (gcp.LongRunning, error) {
-		now, err := a.services.usage.Operations.Get(name).Context(ctx).Do()
+		now, err := a.services.Usage.Operations.Get(name).Context(ctx).Do()
 		if err != nil {
 			return gcp.LongRunning{}, err
 		}

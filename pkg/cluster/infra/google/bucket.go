@@ -88,7 +88,7 @@ func (b bucket) read(ctx context.Context) (*storage.Bucket, error) {
 	var unknown error
 	var asking sync.WaitGroup
 	asking.Go(func() { number, unknown = b.number(ctx) }) // at the same time: most buckets are ours
-	found, err := b.services.storage.Buckets.Get(b.id.Name).Context(ctx).Do()
+	found, err := b.services.Storage.Buckets.Get(b.id.Name).Context(ctx).Do()
 	asking.Wait()
 	if hidden(err) {
 		return nil, &transport.Explained{Of: api.KindExists, Cause: err, Text: fmt.Sprintf(
@@ -155,7 +155,7 @@ func (b bucket) Ensure(ctx context.Context, have infra.State) error {
 	if have.Exists {
 		return b.explain(b.change(ctx, have), "changing", b.id)
 	}
-	_, err := b.services.storage.Buckets.Insert(b.Names.Project, b.wanted()).Context(ctx).Do()
+	_, err := b.services.Storage.Buckets.Insert(b.Names.Project, b.wanted()).Context(ctx).Do()
 	if gcp.IsExists(err) { // ours, made meanwhile, or of another project
 		_, err = b.read(ctx)
 	}
@@ -188,7 +188,7 @@ func (b bucket) change(ctx context.Context, have infra.State) error {
 			}
 			change.Lifecycle = &storage.BucketLifecycle{Rule: rules}
 		}
-		_, err = b.services.storage.Buckets.Patch(b.id.Name, change).IfMetagenerationMatch(found.Metageneration).Context(ctx).Do()
+		_, err = b.services.Storage.Buckets.Patch(b.id.Name, change).IfMetagenerationMatch(found.Metageneration).Context(ctx).Do()
 		return err
 	})
 }
@@ -200,7 +200,7 @@ const deletions = 32
 func (b bucket) Delete(ctx context.Context) error {
 	err := b.empty(ctx)
 	if err == nil {
-		err = b.services.storage.Buckets.Delete(b.id.Name).Context(ctx).Do()
+		err = b.services.Storage.Buckets.Delete(b.id.Name).Context(ctx).Do()
 	}
 	if b.absent(ctx, err) {
 		return nil
@@ -210,7 +210,7 @@ func (b bucket) Delete(ctx context.Context) error {
 
 // empty deletes the first page of objects until there is none.
 func (b bucket) empty(ctx context.Context) error {
-	objects := b.services.storage.Objects
+	objects := b.services.Storage.Objects
 	for deleted := 0; ; {
 		page, err := objects.List(b.id.Name).Versions(true).Fields("items(name,generation)").Context(ctx).Do()
 		if err != nil || len(page.Items) == 0 {
@@ -236,5 +236,5 @@ func (b bucket) keepsRules(ctx context.Context, found *storage.Bucket) (bool, er
 	if found.Lifecycle == nil {
 		return true, nil
 	}
-	return expiry.Keeps(ctx, b.access.Client(), b.services.storage.BasePath, b.id.Name, found.Lifecycle.Rule)
+	return expiry.Keeps(ctx, b.access.Client(), b.services.Storage.BasePath, b.id.Name, found.Lifecycle.Rule)
 }

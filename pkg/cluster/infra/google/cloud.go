@@ -35,37 +35,44 @@ type Project struct {
 	Patience time.Duration
 
 	access   *gcp.Access
-	services services
+	services Services
 
 	mu    sync.Mutex
 	fresh map[string]bool // the names of the service accounts that this run has made
 }
 
-type services struct {
-	usage      *serviceusage.Service
-	iam        *iam.Service
-	resources  *cloudresourcemanager.Service
-	billing    *cloudbilling.APIService
-	registry   *artifactregistry.Service
-	storage    *storage.Service
-	compute    *compute.Service
-	containers *container.Service
+// Services are clients for the services in which a cluster and what belongs to it are.
+type Services struct {
+	Usage      *serviceusage.Service
+	IAM        *iam.Service
+	Resources  *cloudresourcemanager.Service
+	Billing    *cloudbilling.APIService
+	Registry   *artifactregistry.Service
+	Storage    *storage.Service
+	Compute    *compute.Service
+	Containers *container.Service
 }
 
 // New returns a project. It contacts nothing.
 func New(ctx context.Context, access *gcp.Access, names config.Names) (*Project, error) {
-	p := &Project{Names: names, access: access, Progress: func(infra.ID, string) {}, Patience: patience, fresh: map[string]bool{}}
-	s := &p.services
-	return p, errors.Join(
-		client(ctx, access, gcp.ServiceUsage, serviceusage.NewService, &s.usage),
-		client(ctx, access, gcp.IAM, iam.NewService, &s.iam),
-		client(ctx, access, gcp.ResourceManager, cloudresourcemanager.NewService, &s.resources),
-		client(ctx, access, gcp.Billing, cloudbilling.NewService, &s.billing),
-		client(ctx, access, gcp.ArtifactRegistry, artifactregistry.NewService, &s.registry),
-		client(ctx, access, gcp.Storage, storage.NewService, &s.storage),
-		client(ctx, access, gcp.Compute, compute.NewService, &s.compute),
-		client(ctx, access, gcp.Container, container.NewService, &s.containers),
+	services, err := NewServices(ctx, access)
+	return &Project{Names: names, access: access, services: services, Progress: func(infra.ID, string) {}, Patience: patience, fresh: map[string]bool{}}, err
+}
+
+// NewServices returns the clients. It contacts nothing.
+func NewServices(ctx context.Context, access *gcp.Access) (Services, error) {
+	var s Services
+	err := errors.Join(
+		client(ctx, access, gcp.ServiceUsage, serviceusage.NewService, &s.Usage),
+		client(ctx, access, gcp.IAM, iam.NewService, &s.IAM),
+		client(ctx, access, gcp.ResourceManager, cloudresourcemanager.NewService, &s.Resources),
+		client(ctx, access, gcp.Billing, cloudbilling.NewService, &s.Billing),
+		client(ctx, access, gcp.ArtifactRegistry, artifactregistry.NewService, &s.Registry),
+		client(ctx, access, gcp.Storage, storage.NewService, &s.Storage),
+		client(ctx, access, gcp.Compute, compute.NewService, &s.Compute),
+		client(ctx, access, gcp.Container, container.NewService, &s.Containers),
 	)
+	return s, err
 }
 
 func client[S any](ctx context.Context, access *gcp.Access, name gcp.Service, newService func(context.Context, ...option.ClientOption) (S, error), into *S) error {
@@ -97,7 +104,7 @@ func (p *Project) shown(id infra.ID) func(gcp.State) {
 // CheckBilling returns an error if nobody pays for the project. It returns nil if that can't be
 // known: the account may not ask, or the API isn't enabled.
 func (p *Project) CheckBilling(ctx context.Context) error {
-	info, err := p.services.billing.Projects.GetBillingInfo("projects/" + p.Names.Project).Context(ctx).Do()
+	info, err := p.services.Billing.Projects.GetBillingInfo("projects/" + p.Names.Project).Context(ctx).Do()
 	switch {
 	case gcp.IsStatus(err, http.StatusForbidden):
 		return nil

@@ -81,7 +81,7 @@ func (c *Cluster) name() string { return c.parent() + "/clusters/" + c.project.N
 // Read asks for the cluster; nil if there is none. That is only what GKE says of this cluster, or that GKE is
 // off in this project: what a cluster needs is deleted for it.
 func (c *Cluster) Read(ctx context.Context) (*container.Cluster, error) {
-	found, err := c.project.services.containers.Projects.Locations.Clusters.Get(c.name()).Context(ctx).Do()
+	found, err := c.project.services.Containers.Projects.Locations.Clusters.Get(c.name()).Context(ctx).Do()
 	other := gcp.IsMissing(err) && !slices.Contains(strings.FieldsFunc(gcp.MessageIn(err), isNoName), c.project.Names.Cluster)
 	if !other && c.project.absent(ctx, err) {
 		found, err = nil, nil
@@ -230,7 +230,7 @@ func (c *Cluster) Ensure(ctx context.Context, have infra.State) error {
 }
 
 func (c *Cluster) create(ctx context.Context) error {
-	started, err := c.project.services.containers.Projects.Locations.Clusters.Create(c.parent(), &container.CreateClusterRequest{Cluster: c.wanted()}).Context(ctx).Do()
+	started, err := c.project.services.Containers.Projects.Locations.Clusters.Create(c.parent(), &container.CreateClusterRequest{Cluster: c.wanted()}).Context(ctx).Do()
 	return c.do(ctx, started, err)
 }
 
@@ -239,7 +239,7 @@ func (c *Cluster) do(ctx context.Context, started *container.Operation, err erro
 		return err
 	}
 	n := c.project.Names
-	return c.project.wait(ctx, c.id, gcp.ContainerOperation(c.project.services.containers, n.Project, n.Zone, started))
+	return c.project.wait(ctx, c.id, gcp.ContainerOperation(c.project.services.Containers, n.Project, n.Zone, started))
 }
 
 // ready waits until the cluster runs, whoever creates it.
@@ -266,7 +266,7 @@ func (c *Cluster) ready(ctx context.Context) (*container.Cluster, error) {
 
 // follow waits for the operation that is under way for the cluster, if there is one.
 func (c *Cluster) follow(ctx context.Context) error {
-	all, err := c.project.services.containers.Projects.Locations.Operations.List(c.parent()).Context(ctx).Do()
+	all, err := c.project.services.Containers.Projects.Locations.Operations.List(c.parent()).Context(ctx).Do()
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (c *Cluster) follow(ctx context.Context) error {
 // operate makes a change to the cluster, after those that are under way.
 func (c *Cluster) operate(ctx context.Context, start func() (*container.Operation, error)) error {
 	n := c.project.Names
-	return c.project.access.Change(ctx, gcp.GKE{Service: c.project.services.containers, Project: n.Project, Location: n.Zone}, start, c.project.shown(c.id))
+	return c.project.access.Change(ctx, gcp.GKE{Service: c.project.services.Containers, Project: n.Project, Location: n.Zone}, start, c.project.shown(c.id))
 }
 
 // label marks a cluster of the Python package as ours, and keeps its other labels, which say who has
@@ -299,7 +299,7 @@ func (c *Cluster) label(ctx context.Context) error {
 		labels := maps.Clone(found.ResourceLabels)
 		labels[madeBy] = found.Name
 		return c.operate(ctx, func() (*container.Operation, error) {
-			return c.project.services.containers.Projects.Locations.Clusters.SetResourceLabels(c.name(),
+			return c.project.services.Containers.Projects.Locations.Clusters.SetResourceLabels(c.name(),
 				&container.SetLabelsRequest{ResourceLabels: labels, LabelFingerprint: found.LabelFingerprint}).Context(ctx).Do()
 		})
 	})
@@ -319,7 +319,7 @@ func (c *Cluster) change(ctx context.Context, found *container.Cluster) error {
 			continue
 		}
 		err := c.operate(ctx, func() (*container.Operation, error) {
-			return c.project.services.containers.Projects.Locations.Clusters.Update(c.name(), &container.UpdateClusterRequest{Update: d.update}).Context(ctx).Do()
+			return c.project.services.Containers.Projects.Locations.Clusters.Update(c.name(), &container.UpdateClusterRequest{Update: d.update}).Context(ctx).Do()
 		})
 		if err != nil {
 			return c.project.explain(err, "changing "+d.Setting+" of", c.id)
@@ -331,7 +331,7 @@ func (c *Cluster) change(ctx context.Context, found *container.Cluster) error {
 // Delete implements infra.Actor.
 func (c *Cluster) Delete(ctx context.Context) error {
 	err := c.operate(ctx, func() (*container.Operation, error) {
-		return c.project.services.containers.Projects.Locations.Clusters.Delete(c.name()).Context(ctx).Do()
+		return c.project.services.Containers.Projects.Locations.Clusters.Delete(c.name()).Context(ctx).Do()
 	})
 	if c.project.absent(ctx, err) {
 		return nil

@@ -23,7 +23,7 @@ func (p *Project) do(ctx context.Context, id infra.ID, start func(...googleapi.C
 		if err != nil {
 			return err
 		}
-		return p.wait(ctx, id, gcp.ComputeOperation(p.services.compute, p.Names.Project, started))
+		return p.wait(ctx, id, gcp.ComputeOperation(p.services.Compute, p.Names.Project, started))
 	})
 }
 
@@ -39,7 +39,7 @@ type network struct {
 }
 
 func (n network) Get(ctx context.Context) (infra.State, error) {
-	found, err := n.services.compute.Networks.Get(n.Names.Project, n.id.Name).Context(ctx).Do()
+	found, err := n.services.Compute.Networks.Get(n.Names.Project, n.id.Name).Context(ctx).Do()
 	if n.absent(ctx, err) {
 		return infra.State{}, nil
 	}
@@ -58,7 +58,7 @@ func (n network) Get(ctx context.Context) (infra.State, error) {
 }
 
 func (n network) Ensure(ctx context.Context, _ infra.State) error {
-	err := n.do(ctx, n.id, n.services.compute.Networks.Insert(n.Names.Project, &compute.Network{
+	err := n.do(ctx, n.id, n.services.Compute.Networks.Insert(n.Names.Project, &compute.Network{
 		Name: n.id.Name, AutoCreateSubnetworks: true, Description: "Network of cluster " + n.Names.Cluster + ", " + mark,
 		RoutingConfig: &compute.NetworkRoutingConfig{RoutingMode: "REGIONAL"},
 	}).Context(ctx).Do)
@@ -75,7 +75,7 @@ func (n network) Delete(ctx context.Context) error {
 		err = n.deleteRules(ctx)
 	}
 	if err == nil {
-		err = n.do(ctx, n.id, n.services.compute.Networks.Delete(n.Names.Project, n.id.Name).Context(ctx).Do)
+		err = n.do(ctx, n.id, n.services.Compute.Networks.Delete(n.Names.Project, n.id.Name).Context(ctx).Do)
 	}
 	if n.absent(ctx, err) {
 		return nil
@@ -99,7 +99,7 @@ func (n network) unused(ctx context.Context) error {
 
 func (n network) deleteRules(ctx context.Context) error {
 	var left []string
-	err := n.services.compute.Firewalls.List(n.Names.Project).Pages(ctx, func(page *compute.FirewallList) error {
+	err := n.services.Compute.Firewalls.List(n.Names.Project).Pages(ctx, func(page *compute.FirewallList) error {
 		for _, rule := range page.Items {
 			ours := strings.HasSuffix(rule.Network, "/"+n.id.Name)
 			if ours && (strings.HasPrefix(rule.Name, "gke-") || strings.HasPrefix(rule.Name, "k8s-")) {
@@ -112,7 +112,7 @@ func (n network) deleteRules(ctx context.Context) error {
 		return err
 	}
 	for _, name := range left {
-		err := n.do(ctx, n.id, n.services.compute.Firewalls.Delete(n.Names.Project, name).Context(ctx).Do)
+		err := n.do(ctx, n.id, n.services.Compute.Firewalls.Delete(n.Names.Project, name).Context(ctx).Do)
 		if err != nil && !gcp.IsMissing(err) {
 			return err
 		}
@@ -127,7 +127,7 @@ type router struct {
 }
 
 func (r router) Get(ctx context.Context) (infra.State, error) {
-	found, err := r.services.compute.Routers.Get(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do()
+	found, err := r.services.Compute.Routers.Get(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do()
 	if r.absent(ctx, err) {
 		return infra.State{}, nil
 	}
@@ -139,7 +139,7 @@ func (r router) Get(ctx context.Context) (infra.State, error) {
 }
 
 func (r router) Ensure(ctx context.Context, _ infra.State) error {
-	err := r.do(ctx, r.id, r.services.compute.Routers.Insert(r.Names.Project, r.Names.Region(), &compute.Router{
+	err := r.do(ctx, r.id, r.services.Compute.Routers.Insert(r.Names.Project, r.Names.Region(), &compute.Router{
 		Name: r.id.Name, Description: "Router of cluster " + r.Names.Cluster + ", " + mark,
 		Network: "projects/" + r.Names.Project + "/global/networks/" + r.Names.Network(),
 	}).Context(ctx).Do)
@@ -150,7 +150,7 @@ func (r router) Ensure(ctx context.Context, _ infra.State) error {
 }
 
 func (r router) Delete(ctx context.Context) error {
-	err := r.do(ctx, r.id, r.services.compute.Routers.Delete(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do)
+	err := r.do(ctx, r.id, r.services.Compute.Routers.Delete(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do)
 	if r.absent(ctx, err) {
 		return nil
 	}
@@ -164,7 +164,7 @@ type nat struct {
 }
 
 func (n nat) find(ctx context.Context) (router *compute.Router, exists bool, err error) {
-	router, err = n.services.compute.Routers.Get(n.Names.Project, n.Names.Region(), n.Names.Router()).Context(ctx).Do()
+	router, err = n.services.Compute.Routers.Get(n.Names.Project, n.Names.Region(), n.Names.Router()).Context(ctx).Do()
 	if err != nil {
 		return nil, false, err
 	}
@@ -192,7 +192,7 @@ func (n nat) Ensure(ctx context.Context, _ infra.State) error {
 	nats := append(router.Nats, &compute.RouterNat{
 		Name: n.id.Name, NatIpAllocateOption: "AUTO_ONLY", SourceSubnetworkIpRangesToNat: "ALL_SUBNETWORKS_ALL_IP_RANGES",
 	})
-	patch := n.services.compute.Routers.Patch(n.Names.Project, n.Names.Region(), n.Names.Router(), &compute.Router{Nats: nats})
+	patch := n.services.Compute.Routers.Patch(n.Names.Project, n.Names.Region(), n.Names.Router(), &compute.Router{Nats: nats})
 	return n.explain(n.do(ctx, n.id, patch.Context(ctx).Do), "creating", n.id)
 }
 

@@ -26,7 +26,7 @@ type policies struct {
 func (p policies) names(ctx context.Context) ([]string, error) {
 	ours := gke.PolicyDescription(gke.Cluster{Project: p.Names.Project, Location: p.Names.Zone, Name: p.Names.Cluster})
 	var names []string
-	err := p.services.compute.ResourcePolicies.List(p.Names.Project, p.Names.Region()).Pages(ctx, func(page *compute.ResourcePolicyList) error {
+	err := p.services.Compute.ResourcePolicies.List(p.Names.Project, p.Names.Region()).Pages(ctx, func(page *compute.ResourcePolicyList) error {
 		for _, each := range page.Items {
 			if each.Description == ours {
 				names = append(names, each.Name)
@@ -71,7 +71,7 @@ func (p policies) Delete(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		err := p.do(ctx, p.id, p.services.compute.ResourcePolicies.Delete(p.Names.Project, p.Names.Region(), name).Context(ctx).Do)
+		err := p.do(ctx, p.id, p.services.Compute.ResourcePolicies.Delete(p.Names.Project, p.Names.Region(), name).Context(ctx).Do)
 		if err != nil && !gcp.IsMissing(err) {
 			return p.explain(err, "deleting", p.id)
 		}

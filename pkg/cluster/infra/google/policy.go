@@ -196,14 +196,14 @@ func policyOf[B any](own []B, set func(context.Context, []B) error) (policy, err
 
 func (p *Project) projectPolicy(ctx context.Context) (policy, error) {
 	name := "projects/" + p.Names.Project
-	found, err := p.services.resources.Projects.GetIamPolicy(name, &cloudresourcemanager.GetIamPolicyRequest{
+	found, err := p.services.Resources.Projects.GetIamPolicy(name, &cloudresourcemanager.GetIamPolicyRequest{
 		Options: &cloudresourcemanager.GetPolicyOptions{RequestedPolicyVersion: policyVersion}}).Context(ctx).Do()
 	if err != nil {
 		return policy{}, err
 	}
 	return policyOf(found.Bindings, func(ctx context.Context, b []*cloudresourcemanager.Binding) error {
 		found.Bindings, found.Version = b, policyVersion
-		_, err := p.services.resources.Projects.SetIamPolicy(name, &cloudresourcemanager.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
+		_, err := p.services.Resources.Projects.SetIamPolicy(name, &cloudresourcemanager.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
 		return err
 	})
 }
@@ -212,13 +212,13 @@ func (p *Project) projectPolicy(ctx context.Context) (policy, error) {
 func (p *Project) accountPolicy(of string) func(context.Context) (policy, error) {
 	name := "projects/" + p.Names.Project + "/serviceAccounts/" + p.Names.Email(of)
 	return func(ctx context.Context) (policy, error) {
-		found, err := p.services.iam.Projects.ServiceAccounts.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+		found, err := p.services.IAM.Projects.ServiceAccounts.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 		if err != nil {
 			return policy{}, err
 		}
 		return policyOf(found.Bindings, func(ctx context.Context, b []*iam.Binding) error {
 			found.Bindings, found.Version = b, policyVersion
-			_, err := p.services.iam.Projects.ServiceAccounts.SetIamPolicy(name, &iam.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
+			_, err := p.services.IAM.Projects.ServiceAccounts.SetIamPolicy(name, &iam.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
 			return err
 		})
 	}
@@ -226,26 +226,26 @@ func (p *Project) accountPolicy(of string) func(context.Context) (policy, error)
 
 func (p *Project) repositoryPolicy(ctx context.Context) (policy, error) {
 	name := p.repositoryName()
-	found, err := p.services.registry.Projects.Locations.Repositories.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+	found, err := p.services.Registry.Projects.Locations.Repositories.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 	if err != nil {
 		return policy{}, err
 	}
 	return policyOf(found.Bindings, func(ctx context.Context, b []*artifactregistry.Binding) error {
 		found.Bindings, found.Version = b, policyVersion
-		_, err := p.services.registry.Projects.Locations.Repositories.SetIamPolicy(name, &artifactregistry.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
+		_, err := p.services.Registry.Projects.Locations.Repositories.SetIamPolicy(name, &artifactregistry.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
 		return err
 	})
 }
 
 func (p *Project) bucketPolicy(name string) func(context.Context) (policy, error) {
 	return func(ctx context.Context) (policy, error) {
-		found, err := p.services.storage.Buckets.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+		found, err := p.services.Storage.Buckets.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 		if err != nil {
 			return policy{}, err
 		}
 		return policyOf(found.Bindings, func(ctx context.Context, b []*storage.PolicyBindings) error {
 			found.Bindings, found.Version = b, policyVersion
-			_, err := p.services.storage.Buckets.SetIamPolicy(name, found).Context(ctx).Do()
+			_, err := p.services.Storage.Buckets.SetIamPolicy(name, found).Context(ctx).Do()
 			return err
 		})
 	}

@@ -19,7 +19,7 @@ func TestPoolThatIsBeingRemoved(t *testing.T) {
 	i := slices.IndexFunc(w.items, func(i infra.Item) bool { return i.ID.Kind == infra.KindPool })
 	name := w.items[i].ID.Name
 	path := "projects/acme/locations/" + zone + "/clusters/research/nodePools/" + name
-	if _, err := w.project.services.containers.Projects.Locations.Clusters.NodePools.Delete(path).Context(t.Context()).Do(); err != nil {
+	if _, err := w.project.services.Containers.Projects.Locations.Clusters.NodePools.Delete(path).Context(t.Context()).Do(); err != nil {
 		t.Fatal(err)
 	}
 	w.SetPolls(0)

@@ -49,7 +49,7 @@ func (p *Project) repositoryName() string {
 
 // readRepository reads the repository, nil if there is none.
 func (p *Project) readRepository(ctx context.Context) (*artifactregistry.Repository, error) {
-	found, err := p.services.registry.Projects.Locations.Repositories.Get(p.repositoryName()).Context(ctx).Do()
+	found, err := p.services.Registry.Projects.Locations.Repositories.Get(p.repositoryName()).Context(ctx).Do()
 	if p.absent(ctx, err) {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (r repository) Get(ctx context.Context) (infra.State, error) {
 }
 
 func (r repository) Ensure(ctx context.Context, have infra.State) error {
-	repositories := r.services.registry.Projects.Locations.Repositories
+	repositories := r.services.Registry.Projects.Locations.Repositories
 	if have.Exists {
 		_, err := repositories.Patch(r.repositoryName(), &artifactregistry.Repository{CleanupPolicies: cleanup()}).UpdateMask("cleanupPolicies").Context(ctx).Do()
 		return r.explain(err, "changing", r.id)
@@ -96,7 +96,7 @@ func (r repository) Ensure(ctx context.Context, have infra.State) error {
 
 // create creates the repository. If another run is creating it, it waits until it is there.
 func (r repository) create(ctx context.Context) error {
-	repositories := r.services.registry.Projects.Locations.Repositories
+	repositories := r.services.Registry.Projects.Locations.Repositories
 	begun := false
 	return backoff.Retry(ctx, settlesWithin, func(err error) bool { return begun && gcp.IsMissing(err) }, func() error {
 		started, err := repositories.Create(r.repositoryParent(), &artifactregistry.Repository{
@@ -113,7 +113,7 @@ func (r repository) create(ctx context.Context) error {
 }
 
 func (r repository) Delete(ctx context.Context) error {
-	started, err := r.services.registry.Projects.Locations.Repositories.Delete(r.repositoryName()).Context(ctx).Do()
+	started, err := r.services.Registry.Projects.Locations.Repositories.Delete(r.repositoryName()).Context(ctx).Do()
 	if err == nil {
 		err = r.wait(ctx, r.id, r.operation(started))
 	}
@@ -126,7 +126,7 @@ func (r repository) Delete(ctx context.Context) error {
 func (r repository) operation(started *artifactregistry.Operation) gcp.Operation {
 	command := fmt.Sprintf("gcloud artifacts operations describe %s", started.Name)
 	return registryOperation(started).Operation(command, func(ctx context.Context, name string) (gcp.LongRunning, error) {
-		now, err := r.services.registry.Projects.Locations.Operations.Get(name).Context(ctx).Do()
+		now, err := r.services.Registry.Projects.Locations.Operations.Get(name).Context(ctx).Do()
 		if err != nil {
 			return gcp.LongRunning{}, err
 		}

@@ -20,7 +20,7 @@ func TestRepositoryThatIsBeingCreated(t *testing.T) {
 				w.FailOperation(gcptest.OperationFault{Kind: "create", Error: failed})
 			}
 			p := w.project
-			_, err := p.services.registry.Projects.Locations.Repositories.Create(p.repositoryParent(), &artifactregistry.Repository{Format: "DOCKER"}).RepositoryId("kn-research").Do()
+			_, err := p.services.Registry.Projects.Locations.Repositories.Create(p.repositoryParent(), &artifactregistry.Repository{Format: "DOCKER"}).RepositoryId("kn-research").Do()
 			if err != nil {
 				t.Fatal(err)
 			}

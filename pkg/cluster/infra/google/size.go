@@ -35,7 +35,7 @@ func (p *Project) BucketSize(ctx context.Context, name string) (Size, error) {
 	var objects int
 	var bytes int64
 	for token := ""; ; {
-		page, err := p.services.storage.Objects.List(name).Fields("nextPageToken", "items(size)").PageToken(token).Context(ctx).Do()
+		page, err := p.services.Storage.Objects.List(name).Fields("nextPageToken", "items(size)").PageToken(token).Context(ctx).Do()
 		if p.absent(ctx, err) {
 			return Size{Bucket: name}, nil
 		}

@@ -102,7 +102,7 @@ func (p *Project) CheckVPC(ctx context.Context, v VPC) error {
 		return nil
 	}
 	parts := lazyregexp.Of(networkPath).FindStringSubmatch(v.Network)
-	network, err := p.services.compute.Networks.Get(parts[1], parts[2]).Context(ctx).Do()
+	network, err := p.services.Compute.Networks.Get(parts[1], parts[2]).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return fmt.Errorf("--network %s: project %s has no such network: list its networks with: gcloud compute networks list --project=%[2]s", parts[2], parts[1])
@@ -114,7 +114,7 @@ func (p *Project) CheckVPC(ctx context.Context, v VPC) error {
 		return nil
 	}
 	parts = lazyregexp.Of(subnetPath).FindStringSubmatch(v.Subnetwork)
-	subnet, err := p.services.compute.Subnetworks.Get(parts[1], parts[2], parts[3]).Context(ctx).Do()
+	subnet, err := p.services.Compute.Subnetworks.Get(parts[1], parts[2], parts[3]).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return fmt.Errorf("--subnetwork %s: %s of project %s has no such subnet: list its subnets with: gcloud compute networks subnets list --project=%[3]s --regions=%[2]s", parts[3], parts[2], parts[1])
