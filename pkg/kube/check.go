@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,10 +21,7 @@ func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 		return
 	}
 	var group metav1.APIGroup
-	data, err := c.read(ctx, "/apis", kueue.Version.Group)
-	if err == nil {
-		err = json.Unmarshal(data, &group)
-	}
+	err := c.read(ctx, &group, "/apis", kueue.Version.Group)
 	switch {
 	case apierrors.IsNotFound(err): // other failures are left to the next request
 		c.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
@@ -61,10 +57,6 @@ func (c *Cluster) volumes() volumeChecker {
 }
 
 // read reads an object of a kind that has no Go type here.
-func (c *Cluster) read(ctx context.Context, path ...string) (data []byte, err error) {
-	err = retry(ctx, func() error {
-		data, err = answered(c.client.asJSON(c.client.core.Get(), path...).Do(ctx))
-		return err
-	})
-	return data, err
+func (c *Cluster) read(ctx context.Context, into any, path ...string) error {
+	return retry(ctx, func() error { return c.client.json.Get(ctx, into, nil, path...) })
 }

@@ -28,7 +28,7 @@ func claimNames(inputs []api.Data) []string {
 func (c volumeChecker) checkClaim(ctx context.Context, name string, s api.Spec) finding {
 	path := []string{"/api/v1/namespaces", c.Namespace, "persistentvolumeclaims"}
 	var claim corev1.PersistentVolumeClaim
-	err := c.read(ctx, &claim, append(slices.Clip(path), name)...)
+	err := c.Get(ctx, &claim, append(slices.Clip(path), name)...)
 	var mounts []api.Data
 	for _, d := range s.Data {
 		if d.Access == api.AccessClaim && d.Claim == name {
@@ -63,7 +63,7 @@ func (c volumeChecker) checkDisk(ctx context.Context, claim corev1.PersistentVol
 		return nil
 	}
 	var found class
-	if err := c.read(ctx, &found, classPath, *claim.Spec.StorageClassName); err != nil {
+	if err := c.Get(ctx, &found, classPath, *claim.Spec.StorageClassName); err != nil {
 		return nil // what can't be read is only known when the job starts
 	}
 	disk := found.unattachable(s)

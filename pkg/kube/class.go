@@ -61,7 +61,7 @@ func (c class) unattachable(s api.Spec) string {
 // checkClass looks up the StorageClass of a job's disk.
 func (c volumeChecker) checkClass(ctx context.Context, s api.Spec) finding {
 	var found class
-	err := c.read(ctx, &found, classPath, s.DiskClass)
+	err := c.Get(ctx, &found, classPath, s.DiskClass)
 	switch {
 	case apierrors.IsNotFound(err):
 		advice := cmp.Or(human.DidYouMean(s.DiskClass, names(c.list(ctx, classPath))), "kubectl get storageclasses lists them")
@@ -93,7 +93,7 @@ func (c volumeChecker) otherClasses(ctx context.Context, s api.Spec) string {
 		Items []class `json:"items"`
 	}
 	var fit []string
-	if err := c.read(ctx, &all, classPath); err == nil {
+	if err := c.Get(ctx, &all, classPath); err == nil {
 		for _, other := range all.Items {
 			if other.diskType() != "" && other.unattachable(s) == "" {
 				fit = append(fit, other.Name)
@@ -109,7 +109,7 @@ func (c volumeChecker) otherClasses(ctx context.Context, s api.Spec) string {
 // checkDefaultClass makes sure that the cluster has a StorageClass for those who name none.
 func (c volumeChecker) checkDefaultClass(ctx context.Context, s api.Spec) finding {
 	var all metav1.PartialObjectMetadataList
-	if err := c.read(ctx, &all, classPath); err != nil || slices.ContainsFunc(all.Items, isDefault) {
+	if err := c.Get(ctx, &all, classPath); err != nil || slices.ContainsFunc(all.Items, isDefault) {
 		return finding{} // without permission, it is only known when the job starts
 	}
 	return finding{err: missingf("the disk of %s has to be a volume, and the cluster has no default StorageClass: name one with --disk %[1]s,CLASS; kubectl get storageclasses lists them", s.Disk)}

@@ -26,6 +26,8 @@ import (
 // jobs need: the typed clients of client-go register all groups, which would slow down every start.
 type Client struct {
 	core rest.Interface
+	// json reads objects of kinds that have no Go type here.
+	json *apiserver.Client
 	// versions are the clients of the other API groups that jobs need.
 	versions map[schema.GroupVersion]rest.Interface
 
@@ -72,6 +74,7 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 	if c.core, err = clientFor(corev1.SchemeGroupVersion, "/api"); err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
+	c.json = apiserver.ClientOf(c.core, way)
 	for _, group := range groups {
 		if c.versions[group], err = clientFor(group, "/apis"); err != nil {
 			return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)

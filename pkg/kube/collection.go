@@ -122,10 +122,7 @@ func noLeaderWorkerSets() error {
 var errNoKind = errors.New("the cluster has no such kind")
 
 func (c *Client) discover(ctx context.Context, version schema.GroupVersion, into *metav1.APIResourceList) error {
-	data, err := answered(c.asJSON(c.core.Get(), versionPath(version)...).Do(ctx))
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
+	err := c.json.Get(ctx, into, nil, versionPath(version)...)
 	return c.explain("discover", kind{resource: version.String()}, "", err)
 }
 
@@ -200,19 +197,10 @@ func (c *Client) removeObject(ctx context.Context, where collection, name string
 func isGone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 func answer(r rest.Result) (*unstructured.Unstructured, error) {
-	data, err := answered(r)
+	data, err := apiserver.Body(r)
 	if err != nil {
 		return nil, err
 	}
 	o := &unstructured.Unstructured{}
 	return o, o.UnmarshalJSON(data)
-}
-
-// answered returns the body of an answer. It calls Error because that, unlike Raw, reads the
-// server's reason for a failure.
-func answered(r rest.Result) ([]byte, error) {
-	if err := r.Error(); err != nil {
-		return nil, err
-	}
-	return r.Raw()
 }

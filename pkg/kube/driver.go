@@ -20,7 +20,7 @@ import (
 func (c volumeChecker) CheckDrivers(ctx context.Context, workload *unstructured.Unstructured) error {
 	for _, driver := range drivers(workload) {
 		var found metav1.PartialObjectMetadata
-		err := c.read(ctx, &found, "/apis/storage.k8s.io/v1/csidrivers", driver)
+		err := c.Get(ctx, &found, "/apis/storage.k8s.io/v1/csidrivers", driver)
 		switch {
 		case apierrors.IsNotFound(err):
 			return noDriver(driver)

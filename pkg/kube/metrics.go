@@ -2,8 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -35,13 +33,9 @@ func (c *Cluster) Uses(ctx context.Context) (map[PodName]api.Use, error) {
 	if c.client.namespace != "" {
 		path = []string{metricsVersion, "namespaces", c.client.namespace, "pods"}
 	}
-	data, err := answered(c.client.asJSON(c.client.core.Get(), path...).Param("labelSelector", joblist.Selector).Do(ctx))
-	if err != nil {
-		return nil, c.client.explain("list", kind{resource: "pods of metrics.k8s.io"}, "", err)
-	}
 	var all podMetrics
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, fmt.Errorf("reading the answer of the metrics API: %w", err)
+	if err := c.client.json.Get(ctx, &all, map[string]string{"labelSelector": joblist.Selector}, path...); err != nil {
+		return nil, c.client.explain("list", kind{resource: "pods of metrics.k8s.io"}, "", err)
 	}
 	uses := map[PodName]api.Use{}
 	for _, p := range all.Items {

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
@@ -32,11 +31,7 @@ func (c *Cluster) DeviceNetworks(ctx context.Context) (map[string]string, error)
 		resource string
 		into     any
 	}{{"networks", &networks}, {"gkenetworkparamsets", &parameters}} {
-		data, err := c.read(ctx, networksPath, list.resource)
-		if err == nil {
-			err = json.Unmarshal(data, list.into)
-		}
-		if err != nil {
+		if err := c.read(ctx, list.into, networksPath, list.resource); err != nil {
 			resource := list.resource + ".networking.gke.io"
 			return nil, apiserver.Request{Verb: "list", Resource: resource, Cluster: true}.Explain("listing "+resource, err)
 		}

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -161,13 +160,7 @@ func (c *Client) usedRunners(ctx context.Context) (map[string]bool, error) {
 // does not have the kind.
 func (c *Client) podTemplates(ctx context.Context, k *diagnose.Kind) ([]corev1.PodTemplateSpec, error) {
 	var list struct{ Items []map[string]any }
-	err := retry(ctx, func() error {
-		data, err := answered(c.asJSON(c.core.Get(), c.workloads(k).collection().path(c.namespace)...).Do(ctx))
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(data, &list)
-	})
+	err := retry(ctx, func() error { return c.json.Get(ctx, &list, nil, c.workloads(k).collection().path(c.namespace)...) })
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

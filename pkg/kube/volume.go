@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -15,9 +14,9 @@ import (
 // volumeChecker looks for what mounts need in the cluster that a job is submitted to.
 type volumeChecker struct {
 	Namespace string
-	// Get returns the JSON of an object, or of a list of objects, by its path in the API. Its
-	// errors are those of the API server.
-	Get func(ctx context.Context, path ...string) ([]byte, error)
+	// Get decodes an object, or a list of objects, by its path in the API. Its errors are those of
+	// the API server.
+	Get func(ctx context.Context, into any, path ...string) error
 	// Say tells the user a line. It is called by one goroutine at a time.
 	Say func(format string, args ...any)
 }
@@ -73,18 +72,10 @@ func (c volumeChecker) CheckFlags(ctx context.Context, s api.Spec) error {
 	return nil
 }
 
-func (c volumeChecker) read(ctx context.Context, into any, path ...string) error {
-	data, err := c.Get(ctx, path...)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, into)
-}
-
 // list returns the metadata of the objects in a collection, none if they can't be read.
 func (c volumeChecker) list(ctx context.Context, path ...string) []metav1.PartialObjectMetadata {
 	var all metav1.PartialObjectMetadataList
-	if err := c.read(ctx, &all, path...); err != nil {
+	if err := c.Get(ctx, &all, path...); err != nil {
 		return nil
 	}
 	return all.Items

@@ -31,7 +31,7 @@ type fakeAPI struct {
 	asked []string
 }
 
-func (f *fakeAPI) get(_ context.Context, parts ...string) ([]byte, error) {
+func (f *fakeAPI) get(_ context.Context, into any, parts ...string) error {
 	at := path.Join(parts...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -39,13 +39,17 @@ func (f *fakeAPI) get(_ context.Context, parts ...string) ([]byte, error) {
 	object, found := f.objects[at]
 	switch what := (schema.GroupResource{Resource: path.Base(path.Dir(at))}); {
 	case f.broken:
-		return nil, apierrors.NewInternalError(errors.New("etcd is down"))
+		return apierrors.NewInternalError(errors.New("etcd is down"))
 	case f.forbidden:
-		return nil, apierrors.NewForbidden(what, path.Base(at), errors.New("no"))
+		return apierrors.NewForbidden(what, path.Base(at), errors.New("no"))
 	case !found:
-		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, "get", what, path.Base(at), "", 0, false)
+		return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", what, path.Base(at), "", 0, false)
 	}
-	return json.Marshal(object)
+	text, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
 }
 
 const claimsPath = "/api/v1/namespaces/ml/persistentvolumeclaims"

@@ -42,6 +42,9 @@ func NewClient(config *rest.Config, notify func(string)) (*Client, error) {
 	return &Client{client, way}, nil
 }
 
+// ClientOf returns a Client that makes its requests with a client that there is, and its monitor.
+func ClientOf(client rest.Interface, way *transport.Monitor) *Client { return &Client{client, way} }
+
 // Ahead returns how much the server's clock is ahead of this machine's, 0 before its first answer.
 // It is off by at most a second plus an answer's travel time.
 func (c *Client) Ahead() time.Duration {
@@ -55,7 +58,7 @@ func (c *Client) Read(ctx context.Context, accept string, parameters map[string]
 	for name, value := range parameters {
 		request.Param(name, value)
 	}
-	return body(request.Do(ctx))
+	return Body(request.Do(ctx))
 }
 
 // Get decodes an answer in JSON.
@@ -74,7 +77,7 @@ func (c *Client) Send(ctx context.Context, method string, object, into any, path
 		return fmt.Errorf("writing an object as JSON: %w", err)
 	}
 	request := c.rest.Verb(method).AbsPath(path...).SetHeader("Accept", runtime.ContentTypeJSON).SetHeader("Content-Type", runtime.ContentTypeJSON)
-	data, err := body(request.Body(text).Do(ctx))
+	data, err := Body(request.Body(text).Do(ctx))
 	if err != nil || into == nil {
 		return err
 	}
@@ -90,8 +93,10 @@ func (c *Client) Apply(ctx context.Context, manager string, object any, path ...
 	return c.rest.Patch(types.ApplyPatchType).AbsPath(path...).Param("fieldManager", manager).Param("force", "true").Body(text).Do(ctx).Error()
 }
 
-func body(result rest.Result) ([]byte, error) {
-	if err := result.Error(); err != nil { // Raw does not read the server's reason
+// Body returns the body of an answer. It calls Error because that, unlike Raw, reads the server's reason
+// for a failure.
+func Body(result rest.Result) ([]byte, error) {
+	if err := result.Error(); err != nil {
 		return nil, err
 	}
 	return result.Raw()
