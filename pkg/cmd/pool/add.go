@@ -87,7 +87,7 @@ func (c *command) add() *cobra.Command {
 		Args: f.some, ValidArgsFunction: stack.CompleteAccelerator,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if f.reserve(os.Getenv) {
-				fmt.Fprintf(c.streams.ErrOut, "machines come from reservation %s (KINETIC_RESERVATION)\n", strings.Join(f.reservations, ","))
+				fmt.Fprintf(c.Streams.ErrOut, "machines come from reservation %s (KINETIC_RESERVATION)\n", strings.Join(f.reservations, ","))
 			}
 			o, err := f.toOptions(c, slices.Concat(args, f.accelerators), machines.Flags.Changed("min-nodes"))
 			if err != nil {
@@ -273,25 +273,25 @@ func (o *addOptions) print() error {
 		}
 		requests, names, plans = append(requests, r), append(names, p.Pool.Name), append(plans, placed{p, where})
 		networks = networks || gke.HasNetworks(p.Pool)
-		fmt.Fprintf(o.streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
+		fmt.Fprintf(o.Streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
 	}
-	tellNotes(ui.New(o.streams.ErrOut, o.clock.Now), plans)
-	if text := standing(connect.Prices(o.streams.ErrOut), o.cluster.Location, keptOf(plans)); text != "" {
-		fmt.Fprintln(o.streams.ErrOut, "would run even without jobs: "+text)
+	tellNotes(ui.New(o.Streams.ErrOut, o.Clock.Now), plans)
+	if text := standing(connect.Prices(o.Streams.ErrOut), o.cluster.Location, keptOf(plans)); text != "" {
+		fmt.Fprintln(o.Streams.ErrOut, "would run even without jobs: "+text)
 	}
 	if o.output == "name" {
 		return o.printNames(names)
 	}
 	o.printZones(plans)
-	fmt.Fprintln(o.streams.ErrOut, "the nodes get the service account that the cluster's other nodes have")
+	fmt.Fprintln(o.Streams.ErrOut, "the nodes get the service account that the cluster's other nodes have")
 	if networks {
-		fmt.Fprintln(o.streams.ErrOut, "the accelerator network profile is left out for a cluster without Dataplane V2")
+		fmt.Fprintln(o.Streams.ErrOut, "the accelerator network profile is left out for a cluster without Dataplane V2")
 	}
 	format := cmp.Or(o.output, cli.YAML)
 	if len(requests) == 1 {
-		return cli.Write(o.streams.Out, format, requests[0])
+		return cli.Write(o.Streams.Out, format, requests[0])
 	}
-	return cli.Write(o.streams.Out, format, requests)
+	return cli.Write(o.Streams.Out, format, requests)
 }
 
 // printZones says what requests without zones mean.
@@ -303,10 +303,10 @@ func (o *addOptions) printZones(plans []placed) {
 		case p.where.Zones > 1:
 			several = true
 		default:
-			fmt.Fprintf(o.streams.ErrOut, "name the zone with --zones before you send the request for node pool %s: without it, each zone of cluster %s gets these nodes\n", p.Pool.Name, o.cluster.Name)
+			fmt.Fprintf(o.Streams.ErrOut, "name the zone with --zones before you send the request for node pool %s: without it, each zone of cluster %s gets these nodes\n", p.Pool.Name, o.cluster.Name)
 		}
 	}
 	if several {
-		fmt.Fprintf(o.streams.ErrOut, "the pool will span the zones of cluster %s that have the machines, assumed to be three here; to choose them, use --zones\n", o.cluster.Name)
+		fmt.Fprintf(o.Streams.ErrOut, "the pool will span the zones of cluster %s that have the machines, assumed to be three here; to choose them, use --zones\n", o.cluster.Name)
 	}
 }

@@ -60,13 +60,13 @@ func standing(prices price.Table, location string, pools []kept) string {
 
 // confirmStanding asks before nodes stay on while no job runs. undone says what an answer of no means.
 func (c *command) confirmStanding(ctx context.Context, location string, pools []kept, yes bool, undone string) error {
-	text := standing(connect.Prices(c.streams.ErrOut), location, pools)
+	text := standing(connect.Prices(c.Streams.ErrOut), location, pools)
 	switch {
 	case text == "":
 		return nil
 	case yes:
-		ui.New(c.streams.ErrOut, c.clock.Now).Phase("price", text+", even without jobs")
+		ui.New(c.Streams.ErrOut, c.Clock.Now).Phase("price", text+", even without jobs")
 		return nil
 	}
-	return confirm(ctx, c.streams, "Nodes would run even without jobs: "+text, undone)
+	return c.Confirm(ctx, "Nodes would run even without jobs: "+text, undone)
 }

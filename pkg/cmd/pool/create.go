@@ -54,7 +54,7 @@ func (o *addOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u := ui.New(o.streams.ErrOut, o.clock.Now)
+	u := ui.New(o.Streams.ErrOut, o.Clock.Now)
 	known, err := o.look(ctx, access, client)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (o *addOptions) run(ctx context.Context) error {
 	}
 	results := make([]result, len(plans))
 	errs := make([]error, len(plans))
-	told := stack.NewProgress(u, o.clock.Now, "creating", len(plans))
+	told := stack.NewProgress(u, o.Clock.Now, "creating", len(plans))
 	told.Quiet = true
 	parallel.Each(poolsAtATime, plans, func(i int, p placed) {
 		own := *client
@@ -129,7 +129,7 @@ func (o *addOptions) noteLimits(u *ui.UI, cluster *container.Cluster, plans []pl
 		}
 		if has, wants := gke.Limits(is), plans[i].LimitsFor(is); has != wants {
 			u.Warn(fmt.Sprintf("node pool %s keeps its limits of %s instead of the requested %s; change them with: kubectl kinetic pool set %s --min-nodes %d --max-nodes %d%s",
-				r.Name, has, wants, r.Name, wants.Min, wants.Max, o.connection.Given()))
+				r.Name, has, wants, r.Name, wants.Min, wants.Max, o.Connection.Given()))
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (o *addOptions) taken(pools []*container.NodePool, wanted *container.NodePo
 		return fmt.Errorf("--name %s: the name is taken by a node pool without accelerators; choose another name", is.Name)
 	}
 	if text := gke.Difference(is, wanted); text != "" {
-		return fmt.Errorf("--name %s: the name is taken by a pool with %s; choose another name, or remove that pool with: kubectl kinetic pool remove %s%s", is.Name, text, is.Name, o.connection.Given())
+		return fmt.Errorf("--name %s: the name is taken by a pool with %s; choose another name, or remove that pool with: kubectl kinetic pool remove %s%s", is.Name, text, is.Name, o.Connection.Given())
 	}
 	return nil
 }
@@ -227,12 +227,12 @@ func (o *addOptions) printResults(results []result) error {
 		}
 		return o.printNames(names)
 	}
-	return cli.Write(o.streams.Out, o.output, map[string]any{"pools": results})
+	return cli.Write(o.Streams.Out, o.output, map[string]any{"pools": results})
 }
 
 func (o *addOptions) printNames(names []string) error {
 	for _, name := range names {
-		if _, err := fmt.Fprintln(o.streams.Out, name); err != nil {
+		if _, err := fmt.Fprintln(o.Streams.Out, name); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func (c *command) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := listOptions{command: c, cluster: cluster, target: t, prices: connect.Prices(c.streams.ErrOut), output: output, noHeaders: noHeaders}
+			o := listOptions{command: c, cluster: cluster, target: t, prices: connect.Prices(c.Streams.ErrOut), output: output, noHeaders: noHeaders}
 			return o.run(ctx)
 		}),
 	}, own)
@@ -120,7 +120,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if now.err != nil {
-		fmt.Fprintf(o.streams.ErrOut, "warning: nodes and jobs are not known: %s\n", ui.Clean(now.err.Error()))
+		fmt.Fprintf(o.Streams.ErrOut, "warning: nodes and jobs are not known: %s\n", ui.Clean(now.err.Error()))
 	}
 	rows := make([]row, 0, len(found.NodePools))
 	for _, p := range found.NodePools {
@@ -134,11 +134,11 @@ func (c *command) occupied(ctx context.Context, t config.Target) (map[string]job
 	if t.Context == "" && t.From.Context == "" {
 		return nil, fmt.Errorf("the kubeconfig has no context for the cluster: get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
 	}
-	config, err := c.connection.REST(t)
+	config, err := c.Connection.REST(t)
 	if err != nil {
 		return nil, err
 	}
-	return joblist.ReadUsage(ctx, config, c.connection.Notice)
+	return joblist.ReadUsage(ctx, config, c.Connection.Notice)
 }
 
 // newRow describes a pool. used is nil if it is not known.
@@ -181,7 +181,7 @@ func (o *listOptions) print(rows []row) error {
 		return o.printTable(rows)
 	case "name":
 		for _, r := range rows {
-			if _, err := fmt.Fprintln(o.streams.Out, r.Name); err != nil {
+			if _, err := fmt.Fprintln(o.Streams.Out, r.Name); err != nil {
 				return err
 			}
 		}
@@ -191,15 +191,15 @@ func (o *listOptions) print(rows []row) error {
 	if o.autopilot {
 		listed["autopilot"] = true
 	}
-	return cli.Write(o.streams.Out, o.output, listed)
+	return cli.Write(o.Streams.Out, o.output, listed)
 }
 
 func (o *listOptions) printTable(rows []row) error {
 	if o.autopilot {
-		fmt.Fprintf(o.streams.ErrOut, "cluster %s is in Autopilot mode, which makes nodes for each job by itself: it needs no node pools\n", o.cluster.Name)
+		fmt.Fprintf(o.Streams.ErrOut, "cluster %s is in Autopilot mode, which makes nodes for each job by itself: it needs no node pools\n", o.cluster.Name)
 	}
 	if len(rows) == 0 && !o.autopilot {
-		fmt.Fprintf(o.streams.ErrOut, "cluster %s has no node pools; add one with: kubectl kinetic pool add ACCELERATOR%s\n", o.cluster.Name, o.connection.Given())
+		fmt.Fprintf(o.Streams.ErrOut, "cluster %s has no node pools; add one with: kubectl kinetic pool add ACCELERATOR%s\n", o.cluster.Name, o.Connection.Given())
 	}
 	if len(rows) == 0 {
 		return nil
@@ -218,7 +218,7 @@ func (o *listOptions) printTable(rows []row) error {
 	for _, c := range more {
 		columns = append(columns, ui.Column{Header: c.header, Varies: true, Text: true})
 	}
-	table := ui.NewFitted(o.streams.Out, ui.Detect(o.streams.Out), !o.noHeaders, columns...)
+	table := ui.NewFitted(o.Streams.Out, ui.Detect(o.Streams.Out), !o.noHeaders, columns...)
 	var bases []string
 	for _, r := range rows {
 		cells := r.cells(wide)
@@ -234,7 +234,7 @@ func (o *listOptions) printTable(rows []row) error {
 		return err
 	}
 	if len(bases) > 0 && !o.noHeaders {
-		fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, "USD/H: "+price.Words(false, bases...)+", not a bill"))
+		fmt.Fprintln(o.Streams.ErrOut, ui.Wrapped(o.Streams.ErrOut, "USD/H: "+price.Words(false, bases...)+", not a bill"))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
@@ -30,16 +30,11 @@ cluster in GKE makes when a job needs them, and removes when none does.
 Exit codes: 0 it was done; 1 it failed; 2 the command line is wrong, and nothing was
 changed; 130 interrupted: started operations continue.`
 
-type command struct {
-	streams    genericiooptions.IOStreams
-	clock      clock.PassiveClock
-	connection *connect.Flags
-}
+type command struct{ *stack.Base }
 
 // NewCommand returns `kubectl kinetic pool`.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
-	c := &command{streams: streams, clock: now, connection: connect.NewFlags()}
-	c.connection.SetNotices(streams.ErrOut)
+	c := &command{stack.NewBase(streams, now)}
 	// otherWords are the names that other tools have for our commands.
 	otherWords := map[string][]string{
 		"create": {"add"}, "new": {"add"}, "up": {"add"}, "delete": {"remove"}, "rm": {"remove"}, "down": {"remove"},
@@ -61,24 +56,15 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 }
 
 func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Command {
-	cli.AddSections(sub, append(sections, c.connection.Section())...)
+	cli.AddSections(sub, append(sections, c.Connection.Section())...)
 	return sub
 }
 
 // cluster returns the cluster in GKE that the command line, the environment or the kubeconfig
 // names, and all that is known about it. It contacts nothing.
 func (c *command) cluster() (gke.Cluster, config.Target, error) {
-	t, err := c.connection.ResolveStored()
-	if err != nil {
-		return gke.Cluster{}, t, cli.Usage(err)
-	}
-	if !t.GKE {
-		return gke.Cluster{}, t, cli.Usagef("pool is only for GKE clusters, and context %s is not known to point to one: name the cluster with --project, --zone and --cluster; outside GKE, ask the cluster's administrator to add nodes", t.Context)
-	}
-	if t.Project == "" {
-		return gke.Cluster{}, t, cli.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
-	}
-	return gke.Cluster{Project: t.Project, Location: t.Zone, Name: t.Cluster}, t, nil
+	t, err := stack.TargetOf("pool", "; outside GKE, ask the cluster's administrator to add nodes", c.Connection)
+	return gke.Cluster{Project: t.Project, Location: t.Zone, Name: t.Cluster}, t, err
 }
 
 // client returns a client for a cluster. It contacts nothing.
@@ -109,7 +95,7 @@ func (c *command) interrupted(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
-	look := "kubectl kinetic pool list" + c.connection.Given()
+	look := "kubectl kinetic pool list" + c.Connection.Given()
 	text := "interrupted: operations already started in GKE continue; check with: " + look
 	var unfinished *gcp.UnfinishedError
 	if errors.As(err, &unfinished) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/api/container/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
@@ -82,7 +81,7 @@ func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) 
 		return err
 	}
 	if !f.yes {
-		if err := confirm(ctx, c.streams, question(cluster, chosen, left), "nothing was removed"); err != nil {
+		if err := c.Confirm(ctx, question(cluster, chosen, left), "nothing was removed"); err != nil {
 			return err
 		}
 		if err := look(); err != nil { // a job may have started before the answer came
@@ -116,8 +115,8 @@ func split(ctx context.Context, client *gke.Client, pools []*container.NodePool,
 
 // delete removes pools, several at a time, and what is left of those that are gone.
 func (c *command) delete(ctx context.Context, client *gke.Client, names, left []string) error {
-	u := ui.New(c.streams.ErrOut, c.clock.Now)
-	told := stack.NewProgress(u, c.clock.Now, "removing", len(names))
+	u := ui.New(c.Streams.ErrOut, c.Clock.Now)
+	told := stack.NewProgress(u, c.Clock.Now, "removing", len(names))
 	told.Quiet = true
 	errs := make([]error, len(names))
 	parallel.Each(poolsAtATime, names, func(i int, name string) {
@@ -198,12 +197,4 @@ func question(cluster gke.Cluster, chosen []*container.NodePool, left []string) 
 		parts = append(parts, fmt.Sprintf("the placement policy of node pool %s, which is gone", name))
 	}
 	return "This would remove " + strings.Join(parts, "; and ")
-}
-
-// confirm asks before something is done. Whoever can't be asked has to say --yes.
-func confirm(ctx context.Context, streams genericiooptions.IOStreams, question, otherwise string) error {
-	if why := cli.CannotAsk(streams); why != "" {
-		return cli.Usagef("%s; %s: confirm with --yes", question, why)
-	}
-	return cli.Confirm(ctx, streams, question, otherwise)
 }

@@ -88,7 +88,7 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 	if size, err = wantedSize(p, name, size); err != nil {
 		return err
 	}
-	u := ui.New(c.streams.ErrOut, c.clock.Now)
+	u := ui.New(c.Streams.ErrOut, c.Clock.Now)
 	on := []kept{{pool: p, nodes: size.Min}}
 	if dryRun {
 		if gke.HasLimits(p, size) {
@@ -96,7 +96,7 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 		} else {
 			u.Note(fmt.Sprintf("would change node pool %s: %s, now %s", name, size, limits))
 		}
-		if text := standing(connect.Prices(c.streams.ErrOut), cluster.Location, on); text != "" {
+		if text := standing(connect.Prices(c.Streams.ErrOut), cluster.Location, on); text != "" {
 			u.Note("would run even without jobs: " + text)
 		}
 		return nil
@@ -107,7 +107,7 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 		}
 	}
 	id := infra.ID{Kind: infra.KindPool, Name: name}
-	told := stack.NewProgress(u, c.clock.Now, "changing", 1)
+	told := stack.NewProgress(u, c.Clock.Now, "changing", 1)
 	told.Quiet = true
 	told.Update(infra.Event{ID: id})
 	client.Progress = func(text string) { told.Show(id, text) }

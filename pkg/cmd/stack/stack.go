@@ -31,18 +31,27 @@ type Stack struct {
 	Resources []infra.Resource
 }
 
-// NamesOf returns the names of what belongs to the cluster that the command line, the environment or
-// the kubeconfig names. It contacts nothing.
-func NamesOf(command string, connection *connect.Flags) (config.Names, error) {
+// TargetOf returns the cluster in GKE that the command line, the environment or the kubeconfig names, and
+// all that is known about it. It contacts nothing. elsewhere, which may be "", is what to do outside GKE.
+func TargetOf(command, elsewhere string, connection *connect.Flags) (config.Target, error) {
 	t, err := connection.ResolveStored()
 	if err != nil {
-		return config.Names{}, cli.Usage(err)
+		return t, cli.Usage(err)
 	}
 	if !t.GKE {
-		return config.Names{}, cli.Usagef("%s is only for GKE clusters, and context %s is not known to point to one: name the cluster with --project, --zone and --cluster", command, t.Context)
+		return t, cli.Usagef("%s is only for GKE clusters, and context %s is not known to point to one: name the cluster with --project, --zone and --cluster%s", command, t.Context, elsewhere)
 	}
 	if t.Project == "" {
-		return config.Names{}, cli.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
+		return t, cli.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
+	}
+	return t, nil
+}
+
+// NamesOf returns the names of what belongs to the cluster of TargetOf. It contacts nothing.
+func NamesOf(command string, connection *connect.Flags) (config.Names, error) {
+	t, err := TargetOf(command, "", connection)
+	if err != nil {
+		return config.Names{}, err
 	}
 	n := config.Names{Project: t.Project, Zone: t.Zone, Cluster: t.Cluster, Namespace: t.Namespace}
 	return n, cli.Usage(n.Check())

@@ -339,11 +339,7 @@ func (o *upOptions) confirm(ctx context.Context, u *ui.UI, e *stack.Stack, plan 
 	if o.yes {
 		return nil
 	}
-	would := fmt.Sprintf("cluster %s in project %s: %s", e.Names.Cluster, e.Names.Project, counts(plan))
-	if why := cli.CannotAsk(o.Streams); why != "" {
-		return cli.Usagef("%s; %s: confirm with --yes", would, why)
-	}
-	return cli.Confirm(ctx, o.Streams, would, "nothing was changed")
+	return o.Confirm(ctx, fmt.Sprintf("cluster %s in project %s: %s", e.Names.Cluster, e.Names.Project, counts(plan)), "nothing was changed")
 }
 
 // takesNoName explains --yes of up with the name of a cluster, as down wants it.
