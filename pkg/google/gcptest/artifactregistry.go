@@ -9,8 +9,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
-type repository struct{ *artifactregistry.Repository }
-
 const (
 	repositoriesPath = "v1/projects/{project}/locations/{location}/repositories"
 	repositoryPath   = repositoriesPath + "/{repository}"
@@ -36,17 +34,14 @@ func (s *Server) AddRepository(name string, r *artifactregistry.Repository) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.Name = name
-	s.cloud.repositories[name] = &repository{r}
+	s.cloud.repositories[name] = r
 }
 
 // Repository returns a repository, nil if there is none. The caller must not change it.
 func (s *Server) Repository(name string) *artifactregistry.Repository {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.cloud.repositories[name]; r != nil {
-		return r.Repository
-	}
-	return nil
+	return s.cloud.repositories[name]
 }
 
 func repositoryName(values map[string]string) string {
@@ -55,7 +50,7 @@ func repositoryName(values map[string]string) string {
 
 func (s *Server) getRepository(r *request) (any, error) {
 	if found := s.cloud.repositories[repositoryName(r.values)]; found != nil {
-		return found.Repository, nil
+		return found, nil
 	}
 	if o := s.creating(repositoryName(r.values)); o != nil {
 		o.step() // time goes by
@@ -82,7 +77,7 @@ func (s *Server) createRepository(r *request) (any, error) {
 	}
 	return s.operate(r, "create", wanted.Name, func(failed *Error) {
 		if failed == nil {
-			s.cloud.repositories[wanted.Name] = &repository{&wanted}
+			s.cloud.repositories[wanted.Name] = &wanted
 		}
 	}), nil
 }
@@ -100,7 +95,7 @@ func (s *Server) updateRepository(r *request) (any, error) {
 		return nil, badRequest("update mask %q is not supported", r.query.Get("updateMask"))
 	}
 	found.CleanupPolicies = wanted.CleanupPolicies
-	return found.Repository, nil
+	return found, nil
 }
 
 func (s *Server) deleteRepository(r *request) (any, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"google.golang.org/api/artifactregistry/v1"
 	"google.golang.org/api/iam/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
@@ -15,13 +16,13 @@ type cloudState struct {
 	policies     map[string]*Policy             // by resource
 	writes       int                            // of policies
 	lags         lagState
-	repositories map[string]*repository
+	repositories map[string]*artifactregistry.Repository
 	buckets      map[string]*bucket
 }
 
 // cloudServices are the services without a state of their own.
 func (s *Server) cloudServices() []*service {
-	s.cloud = cloudState{accounts: map[string]*iam.ServiceAccount{}, policies: map[string]*Policy{}, repositories: map[string]*repository{}, buckets: map[string]*bucket{}}
+	s.cloud = cloudState{accounts: map[string]*iam.ServiceAccount{}, policies: map[string]*Policy{}, repositories: map[string]*artifactregistry.Repository{}, buckets: map[string]*bucket{}}
 	return []*service{s.iamService(), s.usageService(), s.resourceManagerService(), s.billingService(), s.registryService(), s.storageService()}
 }
 

@@ -33,13 +33,16 @@ type lagState struct {
 	made   map[string]bool
 }
 
-// Set has each new thing refused as many times as that.
-func (s *lagState) Set(times int, kinds ...Lag) {
-	if s.times == nil {
-		s.times, s.served = map[Lag]int{}, map[string]int{}
+// SetLag has services refuse each new thing as many times as that.
+func (s *Server) SetLag(times int, kinds ...Lag) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lags := &s.cloud.lags
+	if lags.times == nil {
+		lags.times, lags.served = map[Lag]int{}, map[string]int{}
 	}
 	for _, kind := range kinds {
-		s.times[kind] = times
+		lags.times[kind] = times
 	}
 }
 
@@ -63,24 +66,25 @@ func (s *lagState) Refuses(kind Lag, thing, use string) bool {
 	return true
 }
 
-// Nodes returns how GKE refuses node pools whose account it doesn't know yet, or in a project that its own agent
-// isn't in, and the HTTP status of the answer. The status is 0 if it doesn't.
-func (s *lagState) Nodes(project string, number int64, pools []*container.NodePool) (status int, text string) {
-	if s.Refuses(NewConsumer, enabledAPI(project, "container.googleapis.com"), "its agent") {
-		return http.StatusBadRequest, fmt.Sprintf("Failed precondition when calling the ServiceConsumerManager: tenantmanager::185014: "+
-			"Consumer %d should enable service:container.googleapis.com before generating a service account.", number)
+// checkNodes refuses node pools while GKE doesn't know their account yet, or in a project that its own agent isn't in.
+func (s *Server) checkNodes(project string, pools []*container.NodePool) error {
+	lags := &s.cloud.lags
+	if lags.Refuses(NewConsumer, enabledAPI(project, "container.googleapis.com"), "its agent") {
+		return badRequest("Failed precondition when calling the ServiceConsumerManager: tenantmanager::185014: "+
+			"Consumer %d should enable service:container.googleapis.com before generating a service account.", s.projects[project].Number)
 	}
 	for _, p := range pools {
 		if p.Config == nil {
 			continue
 		}
 		account := p.Config.ServiceAccount
-		if s.Refuses(UncheckedAccount, account, p.Name) {
-			return http.StatusBadRequest, fmt.Sprintf("Failed precondition: failed to check status for %q; Verify if principal exists and is valid.", account)
+		if lags.Refuses(UncheckedAccount, account, p.Name) {
+			return badRequest("Failed precondition: failed to check status for %q; Verify if principal exists and is valid.", account)
 		}
-		if s.Refuses(UnusableAccount, account, p.Name) {
-			return http.StatusForbidden, fmt.Sprintf("The user does not have access to service account %q. Ask a project owner to grant you the iam.serviceAccountUser role on the service account.", account)
+		if lags.Refuses(UnusableAccount, account, p.Name) {
+			return &Error{Code: http.StatusForbidden,
+				Message: fmt.Sprintf("The user does not have access to service account %q. Ask a project owner to grant you the iam.serviceAccountUser role on the service account.", account)}
 		}
 	}
-	return 0, ""
+	return nil
 }

@@ -167,6 +167,14 @@ func (s *Server) setBucketPolicy(r *request, b *bucket) (any, error) {
 	return s.setPolicy("b/"+b.Name, &wanted, http.StatusPreconditionFailed)
 }
 
+// testPermissions answers which of some permissions the account has on a bucket: all that were not
+// denied.
+func (s *Server) testPermissions(r *request, _ *bucket) (any, error) {
+	asked := slices.Clone(r.query["permissions"])
+	return &storage.TestIamPermissionsResponse{Kind: "storage#testIamPermissionsResponse",
+		Permissions: slices.DeleteFunc(asked, func(p string) bool { return s.denied[p] })}, nil
+}
+
 func (s *Server) listObjects(r *request, b *bucket) (any, error) {
 	items, next := page(r, b.objects)
 	return &storage.Objects{Items: items, NextPageToken: next}, nil
