@@ -87,20 +87,25 @@ func (a *Access) Wait(ctx context.Context, o Operation, changed func(State)) err
 	}
 }
 
+// NewOperation returns the operation that a service has begun, for Wait: state reads how far it is, and get asks
+// for it. command shows it.
+func NewOperation[O any](command string, begun O, state func(O) State, get func(context.Context) (O, error)) Operation {
+	return Operation{Command: command, state: state(begun), look: func(ctx context.Context) (State, error) {
+		now, err := get(ctx)
+		if err != nil {
+			return State{}, err
+		}
+		return state(now), nil
+	}}
+}
+
 // ContainerOperation is an operation of GKE in a zone or region.
 func ContainerOperation(s *container.Service, project, location string, o *container.Operation) Operation {
 	name := fmt.Sprintf("projects/%s/locations/%s/operations/%s", project, location, o.Name)
-	return Operation{
-		Command: fmt.Sprintf("gcloud container operations describe %s --location=%s --project=%s", o.Name, location, project),
-		state:   containerState(o),
-		look: func(ctx context.Context) (State, error) {
-			o, err := s.Projects.Locations.Operations.Get(name).Context(ctx).Do()
-			if err != nil {
-				return State{}, err
-			}
-			return containerState(o), nil
-		},
-	}
+	command := fmt.Sprintf("gcloud container operations describe %s --location=%s --project=%s", o.Name, location, project)
+	return NewOperation(command, o, containerState, func(ctx context.Context) (*container.Operation, error) {
+		return s.Projects.Locations.Operations.Get(name).Context(ctx).Do()
+	})
 }
 
 func containerState(o *container.Operation) State {
@@ -136,36 +141,20 @@ func containerProgress(o *container.Operation) string {
 	return cmp.Or(strings.Join(parts, ", "), strings.ToLower(o.Status))
 }
 
-// ComputeOperation is an operation of Compute Engine: global, or in a region or zone.
+// ComputeOperation is an operation of Compute Engine: global, or in a region.
 func ComputeOperation(s *compute.Service, project string, o *compute.Operation) Operation {
-	region, zone := path.Base(o.Region), path.Base(o.Zone)
+	region := path.Base(o.Region)
 	scope := "--global"
 	get := func(ctx context.Context) (*compute.Operation, error) {
 		return s.GlobalOperations.Get(project, o.Name).Context(ctx).Do()
 	}
-	switch {
-	case o.Zone != "":
-		scope = "--zone=" + zone
-		get = func(ctx context.Context) (*compute.Operation, error) {
-			return s.ZoneOperations.Get(project, zone, o.Name).Context(ctx).Do()
-		}
-	case o.Region != "":
+	if o.Region != "" {
 		scope = "--region=" + region
 		get = func(ctx context.Context) (*compute.Operation, error) {
 			return s.RegionOperations.Get(project, region, o.Name).Context(ctx).Do()
 		}
 	}
-	return Operation{
-		Command: fmt.Sprintf("gcloud compute operations describe %s %s --project=%s", o.Name, scope, project),
-		state:   computeState(o),
-		look: func(ctx context.Context) (State, error) {
-			o, err := get(ctx)
-			if err != nil {
-				return State{}, err
-			}
-			return computeState(o), nil
-		},
-	}
+	return NewOperation(fmt.Sprintf("gcloud compute operations describe %s %s --project=%s", o.Name, scope, project), o, computeState, get)
 }
 
 func computeState(o *compute.Operation) State {

@@ -114,22 +114,17 @@ func (a apis) Ensure(ctx context.Context, have infra.State) error {
 		return a.explain(err, "enabling the", a.id)
 	}
 	command := fmt.Sprintf("gcloud services operations describe %s --project=%s", started.Name, a.Names.Project)
-	err = a.wait(ctx, a.id, usageOperation(started).Operation(command, func(ctx context.Context, name string) (gcp.LongRunning, error) {
-		now, err := a.services.Usage.Operations.Get(name).Context(ctx).Do()
-		if err != nil {
-			return gcp.LongRunning{}, err
-		}
-		return usageOperation(now), nil
+	err = a.wait(ctx, a.id, gcp.NewOperation(command, started, usageState, func(ctx context.Context) (*serviceusage.Operation, error) {
+		return a.services.Usage.Operations.Get(started.Name).Context(ctx).Do()
 	}))
 	return a.explain(err, "enabling the", a.id)
 }
 
-func usageOperation(o *serviceusage.Operation) gcp.LongRunning {
-	l := gcp.LongRunning{Name: o.Name, Done: o.Done}
+func usageState(o *serviceusage.Operation) gcp.State {
 	if o.Error != nil {
-		l.Code, l.Message = o.Error.Code, o.Error.Message
+		return gcp.LongRunning(o.Done, o.Error.Code, o.Error.Message)
 	}
-	return l
+	return gcp.State{Done: o.Done}
 }
 
 // Delete implements infra.Actor. Other things in the project may use the APIs.

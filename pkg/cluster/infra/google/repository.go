@@ -125,19 +125,14 @@ func (r repository) Delete(ctx context.Context) error {
 
 func (r repository) operation(started *artifactregistry.Operation) gcp.Operation {
 	command := fmt.Sprintf("gcloud artifacts operations describe %s", started.Name)
-	return registryOperation(started).Operation(command, func(ctx context.Context, name string) (gcp.LongRunning, error) {
-		now, err := r.services.Registry.Projects.Locations.Operations.Get(name).Context(ctx).Do()
-		if err != nil {
-			return gcp.LongRunning{}, err
-		}
-		return registryOperation(now), nil
+	return gcp.NewOperation(command, started, registryState, func(ctx context.Context) (*artifactregistry.Operation, error) {
+		return r.services.Registry.Projects.Locations.Operations.Get(started.Name).Context(ctx).Do()
 	})
 }
 
-func registryOperation(o *artifactregistry.Operation) gcp.LongRunning {
-	l := gcp.LongRunning{Name: o.Name, Done: o.Done}
+func registryState(o *artifactregistry.Operation) gcp.State {
 	if o.Error != nil {
-		l.Code, l.Message = o.Error.Code, o.Error.Message
+		return gcp.LongRunning(o.Done, o.Error.Code, o.Error.Message)
 	}
-	return l
+	return gcp.State{Done: o.Done}
 }
