@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // quota compares what the project and the region have left with what one job needs. Compute Engine lists the
@@ -36,14 +37,14 @@ func (c *cloud) quota(ctx context.Context) Finding {
 	if a == nil {
 		return c.exhausted(project, region)
 	}
-	if all := metricOf(project.Quotas, accelerator.AllGPUs); all != nil && a.Kind == api.GPU && left(all) < float64(a.Chips) {
+	if all, known := gke.Quotas(project.Quotas)[accelerator.AllGPUs]; known && a.Kind == api.GPU && all.Free() < float64(a.Chips) {
 		return c.tooLittle(all, "project "+c.Target.Project)
 	}
-	if q := metricOf(region.Quotas, accelerator.QuotaMetric(*a)); q != nil {
-		if left(q) < float64(a.Chips) {
+	if q, known := gke.Quotas(region.Quotas)[accelerator.QuotaMetric(*a)]; known {
+		if q.Free() < float64(a.Chips) {
 			return c.tooLittle(q, name)
 		}
-		return Good("%s in %s has %g of %g left", q.Metric, name, left(q), q.Limit)
+		return Good("%s in %s has %g of %g left", q.Metric, name, q.Free(), q.Limit)
 	}
 	if id := accelerator.QuotaID(*a); id != "" {
 		return Skip("%s lists no quota for %s: look for %s at %s", name, accelerator.Text(*a), id, c.quotaPage())
@@ -54,26 +55,14 @@ func (c *cloud) quota(ctx context.Context) Finding {
 func (c *cloud) quotaPage() string { return gcp.QuotaPage + "?project=" + c.Target.Project }
 
 // tooLittle is the finding for a quota that has too little left for the job.
-func (c *cloud) tooLittle(q *compute.Quota, where string) Finding {
-	return Bad(c.quotaPage(), "%s in %s has %g of %g left, and %s needs %d", q.Metric, where, left(q), q.Limit, accelerator.Text(*c.Accelerator), c.Accelerator.Chips)
-}
-
-func left(q *compute.Quota) float64 { return max(0, q.Limit-q.Usage) }
-
-// metricOf returns the quota with a metric, nil if there is none.
-func metricOf(quotas []*compute.Quota, metric string) *compute.Quota {
-	at := slices.IndexFunc(quotas, func(q *compute.Quota) bool { return metric != "" && q.Metric == metric })
-	if at < 0 {
-		return nil
-	}
-	return quotas[at]
+func (c *cloud) tooLittle(q gke.Quota, where string) Finding {
+	return Bad(c.quotaPage(), "%s in %s has %g of %g left, and %s needs %d", q.Metric, where, q.Free(), q.Limit, accelerator.Text(*c.Accelerator), c.Accelerator.Chips)
 }
 
 // exhausted says which quotas of accelerators are used up. A project that may have no GPU at all is not wrong: it
 // may be for TPUs.
 func (c *cloud) exhausted(project *compute.Project, region *compute.Region) Finding {
-	all := metricOf(project.Quotas, accelerator.AllGPUs)
-	if all != nil && all.Limit == 0 {
+	if all, known := gke.Quotas(project.Quotas)[accelerator.AllGPUs]; known && all.Limit == 0 {
 		return Skip("%s is 0: the project has no quota for GPUs in any region; request it at %s", all.Metric, c.quotaPage())
 	}
 	var none []string

@@ -87,14 +87,14 @@ func ReadAvailability(ctx context.Context, access *gcp.Access, project, region s
 	all.Go(func() error {
 		answer, err := service.Regions.Get(project, region).Context(ctx).Do()
 		if err == nil {
-			a.quotas = quotas(answer.Quotas)
+			a.quotas = Quotas(answer.Quotas)
 		}
 		return access.Explain(err, project, "reading the quotas of "+region)
 	})
 	all.Go(func() error {
 		answer, err := service.Projects.Get(project).Context(ctx).Do()
 		if err == nil {
-			everywhere = quotas(answer.Quotas)
+			everywhere = Quotas(answer.Quotas)
 		}
 		return access.Explain(err, project, "reading the quotas of project "+project)
 	})
@@ -211,7 +211,8 @@ func Machines(ctx context.Context, access *gcp.Access, project, location string)
 	return names, access.Explain(err, project, "listing the machine types of "+zone)
 }
 
-func quotas(all []*compute.Quota) map[string]Quota {
+// Quotas returns quotas by their metrics.
+func Quotas(all []*compute.Quota) map[string]Quota {
 	byMetric := map[string]Quota{}
 	for _, q := range all {
 		byMetric[q.Metric] = Quota{q.Metric, q.Limit, q.Usage}

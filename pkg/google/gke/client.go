@@ -53,10 +53,8 @@ func New(ctx context.Context, access *gcp.Access, cluster Cluster) (*Client, err
 	if c.container, err = container.NewService(ctx, access.Options(gcp.Container)...); err != nil {
 		return nil, fmt.Errorf("making a client for GKE: %w", err)
 	}
-	if c.compute, err = compute.NewService(ctx, access.Options(gcp.Compute)...); err != nil {
-		return nil, fmt.Errorf("making a client for Compute Engine: %w", err)
-	}
-	return c, nil
+	c.compute, err = newService(ctx, access)
+	return c, err
 }
 
 // Clusters lists the clusters of a project, in all locations that answer.
