@@ -6,19 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	cloudresourcemanager "google.golang.org/api/cloudresourcemanager/v3"
-
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 )
-
-// policyVersion is that of policies with conditions. Without it, services leave the conditions out.
-const policyVersion = 3
-
-type granted struct {
-	role        string
-	members     []string
-	conditional bool
-}
 
 // rights are what bindings give to someone.
 type rights struct {
@@ -39,7 +28,7 @@ func (c *cloud) pods() []string {
 
 // granted returns whether bindings of a resource, or else those of the project, give members a role that
 // serves. Roles of folders and organizations can't be seen.
-func (c *cloud) granted(ctx context.Context, bindings []granted, members []string, serves func(role string) bool) rights {
+func (c *cloud) granted(ctx context.Context, bindings []infracloud.Binding, members []string, serves func(role string) bool) rights {
 	of := permissionsOf(bindings, members, serves)
 	if of.sure {
 		return of
@@ -48,42 +37,29 @@ func (c *cloud) granted(ctx context.Context, bindings []granted, members []strin
 	if err != nil { // who may not read it sees what the resource says
 		return of
 	}
-	ofProject := permissionsOf(all, members, serves)
+	ofProject := permissionsOf(all.Bindings, members, serves)
 	if ofProject.sure || of.unsure == "" {
 		return ofProject
 	}
 	return of
 }
 
-func permissionsOf(bindings []granted, members []string, serves func(role string) bool) rights {
+func permissionsOf(bindings []infracloud.Binding, members []string, serves func(role string) bool) rights {
 	var r rights
 	for _, b := range bindings {
-		if !slices.ContainsFunc(b.members, func(m string) bool { return slices.Contains(members, m) }) {
+		if !slices.ContainsFunc(b.Members, func(m string) bool { return slices.Contains(members, m) }) {
 			continue
 		}
 		switch {
-		case serves(b.role) && !b.conditional:
+		case serves(b.Role) && !b.Conditional():
 			return rights{sure: true}
-		case serves(b.role):
-			r.unsure = b.role + " is bound with a condition"
-		case !strings.HasPrefix(b.role, "roles/"): // of the project or the organization
-			r.unsure = b.role + " may have the permissions for it"
+		case serves(b.Role):
+			r.unsure = b.Role + " is bound with a condition"
+		case !strings.HasPrefix(b.Role, "roles/"): // of the project or the organization
+			r.unsure = b.Role + " may have the permissions for it"
 		}
 	}
 	return r
-}
-
-func (c *cloud) readProjectPolicy(ctx context.Context) ([]granted, error) {
-	policy, err := c.api().Resources.Projects.GetIamPolicy("projects/"+c.Target.Project, &cloudresourcemanager.GetIamPolicyRequest{
-		Options: &cloudresourcemanager.GetPolicyOptions{RequestedPolicyVersion: policyVersion}}).Context(ctx).Do()
-	if err != nil {
-		return nil, err
-	}
-	var all []granted
-	for _, b := range policy.Bindings {
-		all = append(all, granted{b.Role, b.Members, b.Condition != nil})
-	}
-	return all, nil
 }
 
 func writes(role string) bool {

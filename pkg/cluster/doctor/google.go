@@ -60,7 +60,7 @@ type cloud struct {
 	// cluster is read once for several checks.
 	cluster func(context.Context) (*container.Cluster, error)
 	// ofProject are the bindings of the project's policy, read once.
-	ofProject func(context.Context) ([]granted, error)
+	ofProject func(context.Context) (infracloud.Policy, error)
 	// off are the APIs that up enables and that are not enabled, read once for several checks.
 	off func(context.Context) ([]string, error)
 }
@@ -76,7 +76,9 @@ type access struct {
 func GoogleChecks(o GoogleOptions) (project, store []Check) {
 	c := &cloud{GoogleOptions: o}
 	c.cluster = Once(c.readCluster)
-	c.ofProject = Once(c.readProjectPolicy)
+	c.ofProject = Once(func(ctx context.Context) (infracloud.Policy, error) {
+		return c.api().ProjectPolicy(ctx, c.Target.Project)
+	})
 	c.off = Once(func(ctx context.Context) ([]string, error) { return c.api().MissingAPIs(ctx, c.Target.Project) })
 	if c.knowsProject() {
 		project = []Check{

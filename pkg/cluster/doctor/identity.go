@@ -50,20 +50,16 @@ func (c *cloud) principal() string {
 
 // binding looks whether the pods may act as a Google service account.
 func (c *cloud) binding(ctx context.Context, email string) Finding {
-	policy, err := c.api().IAM.Projects.ServiceAccounts.GetIamPolicy("projects/-/serviceAccounts/" + email).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+	policy, err := c.api().AccountPolicy(ctx, "projects/-/serviceAccounts/"+email)
 	switch {
 	case gcp.IsMissing(err):
 		return Bad("", "the service account %s is annotated with %s, which does not exist", api.DefaultServiceAccount, email)
 	case err != nil:
 		return c.failed(ctx, err, "reading who may use "+email)
 	}
-	var found []granted
-	for _, b := range policy.Bindings {
-		found = append(found, granted{b.Role, b.Members, b.Condition != nil})
-	}
 	member := fmt.Sprintf("serviceAccount:%s.svc.id.goog[%s/%s]", c.Target.Project, c.Target.Namespace, api.DefaultServiceAccount)
 	acts := func(role string) bool { return role == gke.IdentityRole }
-	ours := c.granted(ctx, found, append(c.pods(), member), acts)
+	ours := c.granted(ctx, policy.Bindings, append(c.pods(), member), acts)
 	switch {
 	case ours.sure:
 		return Good("%s", email)
@@ -76,11 +72,7 @@ func (c *cloud) binding(ctx context.Context, email string) Finding {
 
 // grant looks whether the policy of the bucket gives a member what the runner needs.
 func (c *cloud) grant(ctx context.Context, bucket, member string) Finding {
-	service, err := c.storage(ctx)
-	if err != nil {
-		return Failed(err)
-	}
-	policy, err := service.Buckets.GetIamPolicy(bucket).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+	policy, err := c.api().BucketPolicy(ctx, bucket)
 	switch {
 	case gcp.IsMissing(err):
 		return c.lackingBucket(ctx)
@@ -88,10 +80,6 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) Finding {
 		return Skip("no permission to read who can use the bucket %s", bucket)
 	case err != nil:
 		return c.failed(ctx, err, "reading who may use the bucket "+bucket)
-	}
-	var found []granted
-	for _, b := range policy.Bindings {
-		found = append(found, granted{b.Role, b.Members, b.Condition != nil})
 	}
 	members := []string{member}
 	if member == c.principal() {
@@ -101,10 +89,10 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) Finding {
 	allow := func(role string) string {
 		return fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --role=%s --member=%s", bucket, role, member)
 	}
-	writing := c.granted(ctx, found, members, writes)
+	writing := c.granted(ctx, policy.Bindings, members, writes)
 	switch {
 	case writing.sure:
-		if c.granted(ctx, found, members, reads).sure {
+		if c.granted(ctx, policy.Bindings, members, reads).sure {
 			return Good("%s", member)
 		}
 		return Skip("%s can use the objects in %s, but can't read the bucket's settings, which Orbax on several hosts and others need: %s", member, bucket, allow(infracloud.BucketReader))

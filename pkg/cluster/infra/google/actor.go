@@ -65,7 +65,7 @@ func (p *Project) actor(id infra.ID, cluster *Cluster, pools map[string]gke.Plan
 		return access{p, id, []grant{
 			{"roles/artifactregistry.reader", n.Member(config.NodesAccount)},
 			{"roles/artifactregistry.writer", n.Member(config.BuildsAccount)},
-		}, p.repositoryPolicy}
+		}, p.services.repositoryPolicy, p.repositoryName()}
 	case infra.KindBucket, infra.KindBucketAccess:
 		return p.bucketActor(id)
 	case infra.KindNetwork:
@@ -96,9 +96,9 @@ func (p *Project) accountActor(id infra.ID) infra.Actor {
 		return access{p, id, []grant{
 			{"roles/container.defaultNodeServiceAccount", p.Names.Member(of)},
 			{"roles/serviceusage.serviceUsageConsumer", p.Names.Member(of)}, // image streaming
-		}, p.projectPolicy}
+		}, p.services.ProjectPolicy, p.Names.Project}
 	case infra.KindIdentity:
-		return access{p, id, []grant{{gke.IdentityRole, p.Names.Identity()}}, p.accountPolicy(of)}
+		return access{p, id, []grant{{gke.IdentityRole, p.Names.Identity()}}, p.services.AccountPolicy, account{p, id, of}.name()}
 	}
 	return account{p, id, of}
 }
@@ -125,5 +125,5 @@ func (p *Project) bucketActor(id infra.ID) infra.Actor {
 	return access{p, id, []grant{
 		{objects, p.Names.Member(account)},
 		{BucketReader, p.Names.Member(account)},
-	}, p.bucketPolicy(id.Name)}
+	}, p.services.BucketPolicy, id.Name}
 }

@@ -24,19 +24,19 @@ const policyVersion = 3
 
 type grant struct{ role, member string }
 
-// binding is a role and who has it, in the form that all services have.
-type binding struct {
+// Binding is a role and who has it, in the form that all services have.
+type Binding struct {
 	Role    string   `json:"role"`
 	Members []string `json:"members"`
 	// Condition is kept as it is.
 	Condition json.RawMessage `json:"condition,omitempty"`
 }
 
-// policy is the policy of a resource, as it was read.
-type policy struct {
-	bindings []binding
+// Policy is the policy of a resource, as it was read.
+type Policy struct {
+	Bindings []Binding
 	// write replaces the bindings, unless someone else has written since.
-	write func(ctx context.Context, bindings []binding) error
+	write func(ctx context.Context, bindings []Binding) error
 }
 
 // access is what some accounts may do with a resource.
@@ -44,11 +44,13 @@ type access struct {
 	*Project
 	id     infra.ID
 	grants []grant
-	read   func(ctx context.Context) (policy, error)
+	// read reads the policy of a resource by its name, of.
+	read func(ctx context.Context, of string) (Policy, error)
+	of   string
 }
 
 func (a access) Get(ctx context.Context) (infra.State, error) {
-	p, err := a.read(ctx)
+	p, err := a.read(ctx, a.of)
 	if a.absent(ctx, err) {
 		return infra.State{Detail: a.detail()}, nil
 	}
@@ -87,7 +89,7 @@ func (g grant) String() string {
 // Ensure implements infra.Actor. It reads the policy, adds what it lacks, and writes it, again when
 // someone else has written meanwhile.
 func (a access) Ensure(ctx context.Context, _ infra.State) error {
-	return a.explain(a.change(ctx, func(p *policy) bool {
+	return a.explain(a.change(ctx, func(p *Policy) bool {
 		changed := false
 		for _, g := range a.grants {
 			changed = p.add(g) || changed
@@ -99,7 +101,7 @@ func (a access) Ensure(ctx context.Context, _ infra.State) error {
 // Delete implements infra.Actor. It removes the members of the grants, also as the policy has them
 // after their accounts were deleted.
 func (a access) Delete(ctx context.Context) error {
-	err := a.change(ctx, func(p *policy) bool {
+	err := a.change(ctx, func(p *Policy) bool {
 		changed := false
 		for _, g := range a.grants {
 			changed = p.remove(g) || changed
@@ -112,13 +114,13 @@ func (a access) Delete(ctx context.Context) error {
 	return a.explain(err, "removing", a.id)
 }
 
-func (a access) change(ctx context.Context, do func(*policy) bool) error {
+func (a access) change(ctx context.Context, do func(*Policy) bool) error {
 	return backoff.Retry(ctx, settlesWithin, written, func() error {
-		p, err := a.read(ctx)
+		p, err := a.read(ctx, a.of)
 		if err != nil || !do(&p) {
 			return err
 		}
-		return p.write(ctx, p.bindings)
+		return p.write(ctx, p.Bindings)
 	})
 }
 
@@ -128,44 +130,45 @@ func written(err error) bool {
 }
 
 // has reports whether the policy has a grant, without conditions.
-func (p policy) has(g grant) bool {
-	return slices.ContainsFunc(p.bindings, func(b binding) bool {
-		return b.Role == g.role && !b.conditional() && slices.Contains(b.Members, g.member)
+func (p Policy) has(g grant) bool {
+	return slices.ContainsFunc(p.Bindings, func(b Binding) bool {
+		return b.Role == g.role && !b.Conditional() && slices.Contains(b.Members, g.member)
 	})
 }
 
-func (b binding) conditional() bool { return len(b.Condition) > 0 && string(b.Condition) != "null" }
+// Conditional reports whether the members have the role only under a condition.
+func (b Binding) Conditional() bool { return len(b.Condition) > 0 && string(b.Condition) != "null" }
 
 // add adds a grant, and reports whether it was missing.
-func (p *policy) add(g grant) bool {
+func (p *Policy) add(g grant) bool {
 	if p.has(g) {
 		return false
 	}
-	for i, b := range p.bindings {
-		if b.Role == g.role && !b.conditional() {
-			p.bindings[i].Members = append(b.Members, g.member)
+	for i, b := range p.Bindings {
+		if b.Role == g.role && !b.Conditional() {
+			p.Bindings[i].Members = append(b.Members, g.member)
 			return true
 		}
 	}
-	p.bindings = append(p.bindings, binding{Role: g.role, Members: []string{g.member}})
+	p.Bindings = append(p.Bindings, Binding{Role: g.role, Members: []string{g.member}})
 	return true
 }
 
 // remove removes a grant, and reports whether it was there. The member of a deleted account begins
 // with deleted: and ends with ?uid=.
-func (p *policy) remove(g grant) bool {
+func (p *Policy) remove(g grant) bool {
 	changed := false
-	for i, b := range p.bindings {
-		if b.Role != g.role || b.conditional() {
+	for i, b := range p.Bindings {
+		if b.Role != g.role || b.Conditional() {
 			continue
 		}
 		kept := slices.DeleteFunc(slices.Clone(b.Members), func(m string) bool {
 			return m == g.member || strings.HasPrefix(m, "deleted:"+g.member+"?uid=")
 		})
 		changed = changed || len(kept) < len(b.Members)
-		p.bindings[i].Members = kept
+		p.Bindings[i].Members = kept
 	}
-	p.bindings = slices.DeleteFunc(p.bindings, func(b binding) bool { return len(b.Members) == 0 })
+	p.Bindings = slices.DeleteFunc(p.Bindings, func(b Binding) bool { return len(b.Members) == 0 })
 	return changed
 }
 
@@ -183,9 +186,9 @@ func converted[To, From any](from From) (To, error) {
 }
 
 // policyOf returns a policy whose write sets the bindings of a service's own, and sends that.
-func policyOf[B any](own []B, set func(context.Context, []B) error) (policy, error) {
-	bindings, err := converted[[]binding](own)
-	return policy{bindings: bindings, write: func(ctx context.Context, bindings []binding) error {
+func policyOf[B any](own []B, set func(context.Context, []B) error) (Policy, error) {
+	bindings, err := converted[[]Binding](own)
+	return Policy{Bindings: bindings, write: func(ctx context.Context, bindings []Binding) error {
 		own, err := converted[[]B](bindings)
 		if err != nil {
 			return err
@@ -194,59 +197,56 @@ func policyOf[B any](own []B, set func(context.Context, []B) error) (policy, err
 	}}, err
 }
 
-func (p *Project) projectPolicy(ctx context.Context) (policy, error) {
-	name := "projects/" + p.Names.Project
-	found, err := p.services.Resources.Projects.GetIamPolicy(name, &cloudresourcemanager.GetIamPolicyRequest{
+// ProjectPolicy reads who may do what in a project.
+func (s Services) ProjectPolicy(ctx context.Context, project string) (Policy, error) {
+	name := "projects/" + project
+	found, err := s.Resources.Projects.GetIamPolicy(name, &cloudresourcemanager.GetIamPolicyRequest{
 		Options: &cloudresourcemanager.GetPolicyOptions{RequestedPolicyVersion: policyVersion}}).Context(ctx).Do()
 	if err != nil {
-		return policy{}, err
+		return Policy{}, err
 	}
 	return policyOf(found.Bindings, func(ctx context.Context, b []*cloudresourcemanager.Binding) error {
 		found.Bindings, found.Version = b, policyVersion
-		_, err := p.services.Resources.Projects.SetIamPolicy(name, &cloudresourcemanager.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
+		_, err := s.Resources.Projects.SetIamPolicy(name, &cloudresourcemanager.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
 		return err
 	})
 }
 
-// accountPolicy reads who may act as a service account.
-func (p *Project) accountPolicy(of string) func(context.Context) (policy, error) {
-	name := "projects/" + p.Names.Project + "/serviceAccounts/" + p.Names.Email(of)
-	return func(ctx context.Context) (policy, error) {
-		found, err := p.services.IAM.Projects.ServiceAccounts.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
-		if err != nil {
-			return policy{}, err
-		}
-		return policyOf(found.Bindings, func(ctx context.Context, b []*iam.Binding) error {
-			found.Bindings, found.Version = b, policyVersion
-			_, err := p.services.IAM.Projects.ServiceAccounts.SetIamPolicy(name, &iam.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
-			return err
-		})
+// AccountPolicy reads who may act as a service account, projects/PROJECT/serviceAccounts/EMAIL.
+func (s Services) AccountPolicy(ctx context.Context, name string) (Policy, error) {
+	found, err := s.IAM.Projects.ServiceAccounts.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+	if err != nil {
+		return Policy{}, err
 	}
+	return policyOf(found.Bindings, func(ctx context.Context, b []*iam.Binding) error {
+		found.Bindings, found.Version = b, policyVersion
+		_, err := s.IAM.Projects.ServiceAccounts.SetIamPolicy(name, &iam.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
+		return err
+	})
 }
 
-func (p *Project) repositoryPolicy(ctx context.Context) (policy, error) {
-	name := p.repositoryName()
-	found, err := p.services.Registry.Projects.Locations.Repositories.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+// repositoryPolicy reads who may use a repository.
+func (s Services) repositoryPolicy(ctx context.Context, name string) (Policy, error) {
+	found, err := s.Registry.Projects.Locations.Repositories.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 	if err != nil {
-		return policy{}, err
+		return Policy{}, err
 	}
 	return policyOf(found.Bindings, func(ctx context.Context, b []*artifactregistry.Binding) error {
 		found.Bindings, found.Version = b, policyVersion
-		_, err := p.services.Registry.Projects.Locations.Repositories.SetIamPolicy(name, &artifactregistry.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
+		_, err := s.Registry.Projects.Locations.Repositories.SetIamPolicy(name, &artifactregistry.SetIamPolicyRequest{Policy: found}).Context(ctx).Do()
 		return err
 	})
 }
 
-func (p *Project) bucketPolicy(name string) func(context.Context) (policy, error) {
-	return func(ctx context.Context) (policy, error) {
-		found, err := p.services.Storage.Buckets.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
-		if err != nil {
-			return policy{}, err
-		}
-		return policyOf(found.Bindings, func(ctx context.Context, b []*storage.PolicyBindings) error {
-			found.Bindings, found.Version = b, policyVersion
-			_, err := p.services.Storage.Buckets.SetIamPolicy(name, found).Context(ctx).Do()
-			return err
-		})
+// BucketPolicy reads who may use a bucket.
+func (s Services) BucketPolicy(ctx context.Context, name string) (Policy, error) {
+	found, err := s.Storage.Buckets.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
+	if err != nil {
+		return Policy{}, err
 	}
+	return policyOf(found.Bindings, func(ctx context.Context, b []*storage.PolicyBindings) error {
+		found.Bindings, found.Version = b, policyVersion
+		_, err := s.Storage.Buckets.SetIamPolicy(name, found).Context(ctx).Do()
+		return err
+	})
 }
