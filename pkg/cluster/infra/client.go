@@ -82,6 +82,23 @@ func (c *Cluster) apply(ctx context.Context, o object) error {
 	return c.request(ctx, "patch", o, func(client *apiserver.Client) error { return client.Apply(ctx, manager, o.Object, o.path()) })
 }
 
+// applyMissing applies those of some objects that do not exist, or all of them.
+func (c *Cluster) applyMissing(ctx context.Context, objects []object, all bool) error {
+	found, err := c.getAll(ctx, objects)
+	if err != nil {
+		return err
+	}
+	for i, o := range objects {
+		if found[i] != nil && !all {
+			continue
+		}
+		if err := c.apply(ctx, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // request makes a request about an object, again after errors that pass.
 func (c *Cluster) request(ctx context.Context, verb string, o object, call func(*apiserver.Client) error) error {
 	client, err := c.connected(ctx)

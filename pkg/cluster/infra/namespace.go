@@ -46,17 +46,15 @@ type ServiceAccount struct {
 }
 
 func (s ServiceAccount) object() (object, error) {
-	all, err := namespaced(s.Namespace)
+	all, err := namespaced(s.Namespace, "ServiceAccount")
 	if err != nil {
 		return object{}, err
 	}
-	for _, o := range all {
-		if o.GetKind() == "ServiceAccount" {
-			o.SetAnnotations(map[string]string{WorkloadIdentity: s.Account})
-			return o, nil
-		}
+	if len(all) == 0 {
+		return object{}, errors.New("manifests/rbac has no service account")
 	}
-	return object{}, errors.New("manifests/rbac has no service account")
+	all[0].SetAnnotations(map[string]string{WorkloadIdentity: s.Account})
+	return all[0], nil
 }
 
 // Get implements infra.Actor.

@@ -113,22 +113,5 @@ func (q Queue) Ensure(ctx context.Context, _ State) error {
 		return &transport.Explained{Of: api.KindUnstartable, Do: kueue.Install,
 			Text: "creating the queue " + q.Name + ": Kueue is not installed: install it, then repeat this command: " + kueue.Install}
 	}
-	objects := q.objects(version)
-	found, err := q.getAll(ctx, objects)
-	if err != nil {
-		return err
-	}
-	return q.applyMissing(ctx, objects, found)
-}
-
-func (q Queue) applyMissing(ctx context.Context, objects []object, found []*unstructured.Unstructured) error {
-	for i, o := range objects {
-		if found[i] != nil {
-			continue
-		}
-		if err := q.apply(ctx, o); err != nil {
-			return err
-		}
-	}
-	return nil
+	return q.applyMissing(ctx, q.objects(version), false)
 }

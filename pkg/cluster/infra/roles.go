@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -20,20 +21,9 @@ type Roles struct {
 	Namespace string
 }
 
-func (r Roles) objects() ([]object, error) {
-	all, err := namespaced(r.Namespace)
-	var roles []object
-	for _, o := range all {
-		if o.GetKind() == "Role" {
-			roles = append(roles, o)
-		}
-	}
-	return roles, err
-}
-
 // Get implements infra.Actor.
 func (r Roles) Get(ctx context.Context) (State, error) {
-	roles, err := r.objects()
+	roles, err := namespaced(r.Namespace, "Role")
 	if err != nil {
 		return State{}, err
 	}
@@ -73,23 +63,11 @@ func sameRules(a, b *unstructured.Unstructured) bool {
 // Ensure implements infra.Actor. It leaves Roles alone that have other rules, unless these are to be
 // changed.
 func (r Roles) Ensure(ctx context.Context, have State) error {
-	roles, err := r.objects()
+	roles, err := namespaced(r.Namespace, "Role")
 	if err != nil {
 		return err
 	}
-	found, err := r.getAll(ctx, roles)
-	if err != nil {
-		return err
-	}
-	for i, o := range roles {
-		if found[i] != nil && len(have.Differences) == 0 {
-			continue
-		}
-		if err := r.apply(ctx, o); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.applyMissing(ctx, roles, len(have.Differences) > 0)
 }
 
 // kustomization is the part of manifests/rbac's kustomization that is applied here.
@@ -102,7 +80,8 @@ type kustomization struct {
 	} `json:"labels"`
 }
 
-func namespaced(namespace string) ([]object, error) {
+// namespaced returns the objects of a kind in manifests/rbac, for a namespace.
+func namespaced(namespace, kind string) ([]object, error) {
 	text, err := fs.ReadFile(rbac.FS, "kustomization.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("reading manifests/rbac: %w", err)
@@ -126,5 +105,5 @@ func namespaced(namespace string) ([]object, error) {
 			o.mark(l.Pairs)
 		}
 	}
-	return objects, err
+	return slices.DeleteFunc(objects, func(o object) bool { return o.GetKind() != kind }), err
 }

@@ -14,9 +14,13 @@ func TestObjectsAreThoseOfKustomize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := namespaced("ml")
-	if err != nil {
-		t.Fatal(err)
+	var ours []object
+	for _, kind := range []string{"Role", "ServiceAccount"} {
+		objects, err := namespaced("ml", kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours = append(ours, objects...)
 	}
 	byName := map[string]map[string]any{}
 	for _, o := range ours {
