@@ -1,15 +1,12 @@
 package doctor
 
 import (
-	"fmt"
-	"io/fs"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-kinetic/kinetic/manifests/rbac"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 )
 
 // userRole is the Role of people who run jobs.
@@ -20,32 +17,16 @@ type wanted struct {
 	account corev1.ServiceAccount
 }
 
-// readWanted reads manifests/rbac. It adds the label that the kustomization there adds.
-func readWanted() (wanted, error) {
-	var w wanted
-	labels := map[string]string{"app.kubernetes.io/name": "kinetic"}
-	for _, name := range []string{"cleanup", "release", "shell", "user"} {
-		var role rbacv1.Role
-		if err := read(name, &role); err != nil {
-			return w, err
-		}
-		role.Labels = labels
-		w.roles = append(w.roles, role)
+// readWanted reads manifests/rbac.
+func readWanted() (w wanted, err error) {
+	if w.roles, err = infra.RBAC[rbacv1.Role]("Role"); err != nil {
+		return w, err
 	}
-	err := read("serviceaccount", &w.account)
-	w.account.Labels = labels
+	accounts, err := infra.RBAC[corev1.ServiceAccount]("ServiceAccount")
+	if err == nil && len(accounts) > 0 {
+		w.account = accounts[0]
+	}
 	return w, err
-}
-
-func read(name string, into any) error {
-	text, err := fs.ReadFile(rbac.FS, name+".yaml")
-	if err == nil {
-		err = yaml.UnmarshalStrict(text, into)
-	}
-	if err != nil {
-		return fmt.Errorf("reading manifests/rbac/%s.yaml: %w", name, err)
-	}
-	return nil
 }
 
 // userRole returns the Role of people who run jobs.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/manifests/rbac"
@@ -68,6 +69,18 @@ func (r Roles) Ensure(ctx context.Context, have State) error {
 		return err
 	}
 	return r.applyMissing(ctx, roles, len(have.Differences) > 0)
+}
+
+// RBAC returns the objects of a kind in manifests/rbac, as they are applied but for the namespace.
+func RBAC[T any](kind string) ([]T, error) {
+	objects, err := namespaced("", kind)
+	all := make([]T, len(objects))
+	for i, o := range objects {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &all[i]); err != nil {
+			return nil, fmt.Errorf("reading %s in manifests/rbac: %w", o, err)
+		}
+	}
+	return all, err
 }
 
 // kustomization is the part of manifests/rbac's kustomization that is applied here.
