@@ -57,12 +57,9 @@ func (c *cloud) noStore(context.Context) Finding {
 	return Bad("kubectl kinetic init", "no store is known: set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE")
 }
 
-// storage returns a client for the bucket, which may be in an emulator.
-func (c *cloud) storage(ctx context.Context) (*storage.Service, error) {
+// emulated returns a client for the emulator.
+func (c *cloud) emulated(ctx context.Context) (*storage.Service, error) {
 	emulator := c.emulator()
-	if emulator == "" {
-		return c.api().Storage, nil
-	}
 	if !strings.Contains(emulator, "://") {
 		emulator = "http://" + emulator
 	}
@@ -72,7 +69,7 @@ func (c *cloud) storage(ctx context.Context) (*storage.Service, error) {
 // reach looks for the bucket in an emulator, which has no permissions and no rules.
 func (c *cloud) reach(ctx context.Context) Finding {
 	bucket, _ := bucketOf(c.Target.Store)
-	service, err := c.storage(ctx)
+	service, err := c.emulated(ctx)
 	if err != nil {
 		return Failed(err)
 	}
@@ -93,11 +90,7 @@ func neededPermissions() []string {
 
 func (c *cloud) permissions(ctx context.Context) Finding {
 	bucket, _ := bucketOf(c.Target.Store)
-	service, err := c.storage(ctx)
-	if err != nil {
-		return Failed(err)
-	}
-	answer, err := service.Buckets.TestIamPermissions(bucket, neededPermissions()).Context(ctx).Do()
+	answer, err := c.api().Storage.Buckets.TestIamPermissions(bucket, neededPermissions()).Context(ctx).Do()
 	if gcp.IsMissing(err) {
 		if f := c.lackingBucket(ctx); f.Missing() != StoreCheck {
 			return f
@@ -112,7 +105,7 @@ func (c *cloud) permissions(ctx context.Context) Finding {
 	if err != nil && !refused {
 		return c.failed(ctx, err, "asking for the rights on the bucket "+bucket)
 	}
-	b, unseen := c.owner(ctx, service)
+	b, unseen := c.owner(ctx)
 	if c.mayBeOfOthers(unseen) && (refused || len(answer.Permissions) == 0) {
 		return Bad("", "you have no permissions on the bucket %s, so its project is unknown: if it is in another project, choose another cluster with --cluster, or name another store with --store or KINETIC_STORE; if it is in project %s, ask for roles/storage.objectUser on it", bucket, c.Target.Project)
 	}
@@ -142,11 +135,7 @@ func (c *cloud) lackingBucket(ctx context.Context) Finding {
 // lifecycle looks for rules that delete results.
 func (c *cloud) lifecycle(ctx context.Context) Finding {
 	bucket, _ := bucketOf(c.Target.Store)
-	service, err := c.storage(ctx)
-	if err != nil {
-		return Failed(err)
-	}
-	b, err := service.Buckets.Get(bucket).Fields("labels", "lifecycle", "metageneration", "projectNumber", "softDeletePolicy").Context(ctx).Do()
+	b, err := c.api().Storage.Buckets.Get(bucket).Fields("labels", "lifecycle", "metageneration", "projectNumber", "softDeletePolicy").Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return c.lackingBucket(ctx)
@@ -159,7 +148,7 @@ func (c *cloud) lifecycle(ctx context.Context) Finding {
 	if worst == nil {
 		return Good("no rule deletes results%s", softDelete(bucket, b))
 	}
-	return c.rule(ctx, service, b, worst)
+	return c.rule(ctx, b, worst)
 }
 
 // worst returns the rule to tell of, nil if none does harm: one that can be narrowed, else one that deletes early.
@@ -181,7 +170,7 @@ func (c *cloud) worst(b *storage.Bucket) *storage.BucketLifecycleRule {
 	return worst
 }
 
-func (c *cloud) rule(ctx context.Context, service *storage.Service, b *storage.Bucket, worst *storage.BucketLifecycleRule) Finding {
+func (c *cloud) rule(ctx context.Context, b *storage.Bucket, worst *storage.BucketLifecycleRule) Finding {
 	bucket, _ := bucketOf(c.Target.Store)
 	text := fmt.Sprintf("a rule of the bucket %s deletes results and outputs%s", bucket, age(worst))
 	results, shared := expiry.Harms(worst, c.folder())
@@ -194,7 +183,7 @@ func (c *cloud) rule(ctx context.Context, service *storage.Service, b *storage.B
 	switch {
 	case late(worst):
 		return Good("%s%s", text, softDelete(bucket, b))
-	case !expiry.DeletesAll(worst) || !c.mayNarrow(b) || !c.keeps(ctx, service, bucket, b):
+	case !expiry.DeletesAll(worst) || !c.mayNarrow(b) || !c.keeps(ctx, bucket, b):
 		var with []string
 		if results {
 			quoted, _ := json.Marshal(c.shared()) // strings
@@ -206,7 +195,7 @@ func (c *cloud) rule(ctx context.Context, service *storage.Service, b *storage.B
 		return Bad(fmt.Sprintf(`gcloud storage buckets update gs://%s --lifecycle-file=FILE, with %s`, bucket, strings.Join(with, " and ")), "%s", text)
 	}
 	f := Bad(c.FixCommand, "%s", text)
-	f.Repair = func(ctx context.Context) (string, error) { return c.narrow(ctx, service, bucket, b) }
+	f.Repair = func(ctx context.Context) (string, error) { return c.narrow(ctx, bucket, b) }
 	return f
 }
 
@@ -236,8 +225,8 @@ func (c *cloud) mayNarrow(b *storage.Bucket) bool {
 }
 
 // keeps reports whether the bucket's rules can be written again without a loss.
-func (c *cloud) keeps(ctx context.Context, service *storage.Service, bucket string, b *storage.Bucket) bool {
-	keeps, err := expiry.Keeps(ctx, c.api().Client(), service.BasePath, bucket, b.Lifecycle.Rule)
+func (c *cloud) keeps(ctx context.Context, bucket string, b *storage.Bucket) bool {
+	keeps, err := expiry.Keeps(ctx, c.api().Client(), c.api().Storage.BasePath, bucket, b.Lifecycle.Rule)
 	return err == nil && keeps
 }
 
@@ -246,12 +235,12 @@ func (c *cloud) ownBucket() string {
 }
 
 // owner returns the bucket that is the cluster's with the number of its project; nothing of another one.
-func (c *cloud) owner(ctx context.Context, service *storage.Service) (*storage.Bucket, error) {
+func (c *cloud) owner(ctx context.Context) (*storage.Bucket, error) {
 	bucket, _ := bucketOf(c.Target.Store)
 	if bucket != c.ownBucket() {
 		return &storage.Bucket{}, nil
 	}
-	return service.Buckets.Get(bucket).Fields("projectNumber").Context(ctx).Do()
+	return c.api().Storage.Buckets.Get(bucket).Fields("projectNumber").Context(ctx).Do()
 }
 
 // isOfOthers reports whether the bucket that would be the cluster's is in another project, where anyone can
@@ -290,7 +279,7 @@ func age(r *storage.BucketLifecycleRule) string {
 
 // narrow limits the rules to what jobs share and upload again. It fails if someone changes the bucket
 // meanwhile.
-func (c *cloud) narrow(ctx context.Context, service *storage.Service, bucket string, b *storage.Bucket) (string, error) {
+func (c *cloud) narrow(ctx context.Context, bucket string, b *storage.Bucket) (string, error) {
 	prefixes := c.shared()
 	rules := slices.Clone(b.Lifecycle.Rule)
 	for i, r := range rules {
@@ -299,7 +288,7 @@ func (c *cloud) narrow(ctx context.Context, service *storage.Service, bucket str
 		}
 	}
 	change := &storage.Bucket{Lifecycle: &storage.BucketLifecycle{Rule: rules}}
-	_, err := service.Buckets.Patch(bucket, change).IfMetagenerationMatch(b.Metageneration).Context(ctx).Do()
+	_, err := c.api().Storage.Buckets.Patch(bucket, change).IfMetagenerationMatch(b.Metageneration).Context(ctx).Do()
 	if err != nil {
 		return "", c.api().Explain(err, c.Target.Project, "narrowing the rules of the bucket "+bucket)
 	}
