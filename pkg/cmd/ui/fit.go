@@ -32,8 +32,9 @@ func Columns(headers ...string) []Column {
 }
 
 const (
-	// gap is between two columns, as in kubectl's tables.
-	gap = "   "
+	// gap is between two columns, and least the width of the narrowest, as in kubectl's tables.
+	gap   = "   "
+	least = 3
 	// fewest is how many characters of a text stay.
 	fewest   = 12
 	ellipsis = "…"
@@ -118,9 +119,14 @@ func (l *layout) measure(rows [][]string) {
 	l.widths = make([]int, len(l.columns))
 	for i, c := range l.columns {
 		if !l.short[i] {
-			l.widths[i] = c.Least
+			l.widths[i] = max(c.Least, least)
 		}
 	}
+	l.widen(rows)
+}
+
+// widen makes room for the cells of rows.
+func (l *layout) widen(rows [][]string) {
 	for _, row := range rows {
 		for i, cell := range row[:min(len(row), len(l.columns))] {
 			l.widths[i] = max(l.widths[i], utf8.RuneCountInString(l.cell(i, cell)))
