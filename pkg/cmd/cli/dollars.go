@@ -8,27 +8,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-type dollarsValue float64
-
 // DollarsVar defines a flag for a positive amount of US dollars, with or without a $. Zero means that it was not given.
 func DollarsVar(fs *pflag.FlagSet, p *float64, name, usage string) {
-	fs.Var((*dollarsValue)(p), name, usage)
+	fs.Var(value[float64]{p, "amount", parseDollars, func(usd float64) string { return strconv.FormatFloat(usd, 'f', -1, 64) }}, name, usage)
 }
 
-func (d *dollarsValue) Set(s string) error {
-	v, err := strconv.ParseFloat(strings.TrimPrefix(s, "$"), 64)
-	if err != nil || !(v > 0) || v > 1e9 {
-		return errors.New("expected an amount of US dollars, such as 5 or 2.50")
+func parseDollars(s string) (float64, error) {
+	usd, err := strconv.ParseFloat(strings.TrimPrefix(s, "$"), 64)
+	if err != nil || !(usd > 0) || usd > 1e9 {
+		return 0, errors.New("expected an amount of US dollars, such as 5 or 2.50")
 	}
-	*d = dollarsValue(v)
-	return nil
+	return usd, nil
 }
-
-func (d *dollarsValue) String() string {
-	if *d == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(float64(*d), 'f', -1, 64)
-}
-
-func (d *dollarsValue) Type() string { return "amount" }

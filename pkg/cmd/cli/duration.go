@@ -11,78 +11,41 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// durationValue is a flag that takes 90 (seconds), 90s, 15m, 1h30m or 30d.
-type durationValue time.Duration
-
-// DurationVar defines a flag for a positive duration. Zero means that it was not given.
+// DurationVar defines a flag for a positive duration: 90 (seconds), 90s, 15m, 1h30m or 30d. Zero means that it was not given.
 func DurationVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
-	fs.Var((*durationValue)(p), name, usage)
+	fs.Var(value[time.Duration]{p, "duration", ParseDuration, time.Duration.String}, name, usage)
 }
 
-func (d *durationValue) Set(s string) error {
-	v, err := ParseDuration(s)
-	*d = durationValue(v)
-	return err
-}
-
-func (d *durationValue) String() string {
-	if *d == 0 {
-		return ""
-	}
-	return time.Duration(*d).String()
-}
-
-func (d *durationValue) Type() string { return "duration" }
-
-// ageValue is a durationValue that takes no bare number: what is deleted by age is rarely seconds old.
-type ageValue time.Duration
-
-// AgeVar defines a flag for a positive duration with a unit. Zero means that it was not given.
+// AgeVar defines a flag for a positive duration with a unit: what is deleted by age is rarely seconds old. Zero means that it
+// was not given.
 func AgeVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
-	fs.Var((*ageValue)(p), name, usage)
+	fs.Var(value[time.Duration]{p, "duration", parseAge, time.Duration.String}, name, usage)
 }
 
-func (a *ageValue) Set(s string) error {
+func parseAge(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return fmt.Errorf("expected a unit, such as 30d for days or 12h for hours")
+		return 0, fmt.Errorf("expected a unit, such as 30d for days or 12h for hours")
 	}
-	return (*durationValue)(a).Set(s)
+	return ParseDuration(s)
 }
-
-func (a *ageValue) String() string { return (*durationValue)(a).String() }
-
-func (a *ageValue) Type() string { return "duration" }
-
-// intervalValue is a durationValue that also takes 0.
-type intervalValue time.Duration
 
 // IntervalVar defines a flag for a positive duration, or 0, which is negative in p. Zero in
 // p means that it was not given.
 func IntervalVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
-	fs.Var((*intervalValue)(p), name, usage)
+	text := func(d time.Duration) string { return max(d, 0).String() }
+	fs.Var(value[time.Duration]{p, "duration", parseInterval, text}, name, usage)
 }
 
-func (i *intervalValue) Set(s string) error {
+func parseInterval(s string) (time.Duration, error) {
 	if n, err := strconv.ParseFloat(strings.TrimSuffix(s, "s"), 64); err == nil && n == 0 {
-		*i = -1
-		return nil
+		return -1, nil
 	}
-	v, err := ParseDuration(s)
+	d, err := ParseDuration(s)
 	if err != nil {
-		return fmt.Errorf("expected a duration such as 90s or 15m, or 0")
+		return 0, fmt.Errorf("expected a duration such as 90s or 15m, or 0")
 	}
-	*i = intervalValue(v)
-	return nil
+	return d, nil
 }
-
-func (i *intervalValue) String() string {
-	if *i < 0 {
-		return "0"
-	}
-	return (*durationValue)(i).String()
-}
-
-func (i *intervalValue) Type() string { return "duration" }
 
 // maxSeconds keeps a bare number within what a time.Duration holds.
 const maxSeconds = 1e9

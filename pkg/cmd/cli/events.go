@@ -18,33 +18,24 @@ import (
 // eventsFlag is the flag with which standard error has events for programs.
 const eventsFlag = "events"
 
-type eventsFormat string
-
 const (
-	eventsText eventsFormat = "text"
-	eventsJSON eventsFormat = "json"
+	eventsText = "text"
+	eventsJSON = "json"
 )
 
-// Set implements pflag.Value. What it sets is for help only: events read the command line before
+// eventsSection has --events, which every command has. What the flag sets is for help only: events read the command line before
 // it is parsed.
-func (f *eventsFormat) Set(s string) error {
-	if s != string(eventsText) && s != string(eventsJSON) {
-		return errors.New("expected text or json")
-	}
-	*f = eventsFormat(s)
-	return nil
-}
-
-func (f *eventsFormat) String() string { return string(*f) }
-
-func (f *eventsFormat) Type() string { return "format" }
-
-// eventsSection has --events, which every command has.
 func eventsSection() Section {
 	s := NewSection("For programs")
 	format := eventsText
-	s.Flags.Var(&format, eventsFlag, "Write standard error as `FORMAT`: text, or json for one JSON object per line (see docs/automation.md).")
-	s.Offer(eventsFlag, string(eventsText), string(eventsJSON))
+	read := func(s string) (string, error) {
+		if s != eventsText && s != eventsJSON {
+			return "", errors.New("expected text or json")
+		}
+		return s, nil
+	}
+	s.Flags.Var(value[string]{&format, "format", read, strings.Clone}, eventsFlag, "Write standard error as `FORMAT`: text, or json for one JSON object per line (see docs/automation.md).")
+	s.Offer(eventsFlag, eventsText, eventsJSON)
 	return s
 }
 
@@ -63,11 +54,11 @@ func wantsEvents(args []string) bool {
 		if !joined && i+1 < len(args) {
 			value = args[i+1]
 		}
-		if value == string(eventsText) || value == string(eventsJSON) {
+		if value == eventsText || value == eventsJSON {
 			format = value
 		}
 	}
-	return format == string(eventsJSON)
+	return format == eventsJSON
 }
 
 // strayTime is how long the end of a command waits for a program that it started and that still

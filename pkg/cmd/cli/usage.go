@@ -115,14 +115,30 @@ func takesFile(value string) bool {
 	return strings.Contains(value, "FILE") || strings.Contains(value, "DIR") || strings.Contains(value, "URL")
 }
 
-// numberValue is a flag that takes a whole number.
-type numberValue struct {
-	number *int
-	// least and most are the smallest and largest number allowed; words is least for
-	// people.
-	least, most int
-	words       string
+// value is a flag that is read from a text. Its zero value is shown as no text: the flag was not given.
+type value[T comparable] struct {
+	p    *T
+	kind string // for help
+	read func(string) (T, error)
+	text func(T) string
 }
+
+func (v value[T]) Set(s string) error {
+	got, err := v.read(s)
+	if err == nil {
+		*v.p = got
+	}
+	return err
+}
+
+func (v value[T]) String() string {
+	if *v.p == *new(T) {
+		return ""
+	}
+	return v.text(*v.p)
+}
+
+func (v value[T]) Type() string { return v.kind }
 
 // Unbounded is the largest value of a number that only the API server limits.
 const Unbounded = math.MaxInt32
@@ -130,28 +146,28 @@ const Unbounded = math.MaxInt32
 // NumberVar defines a flag for a whole number from least to most. To detect that it was not
 // given, initialize *p to less than least.
 func NumberVar(fs *pflag.FlagSet, p *int, least, most int, name, usage string) {
-	fs.Var(&numberValue{p, least, most, strconv.Itoa(least)}, name, usage)
+	fs.Var(numberValue(p, least, most, strconv.Itoa(least)), name, usage)
 }
 
 // LinesVar defines a flag for a number of lines; -1 means all, as for kubectl.
 func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
-	fs.Var(&numberValue{p, -1, Unbounded, "-1 (all)"}, name, usage)
+	fs.Var(numberValue(p, -1, Unbounded, "-1 (all)"), name, usage)
 }
 
-func (v *numberValue) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < v.least || n > v.most {
-		return fmt.Errorf("expected a whole number from %s to %d", v.words, v.most)
+// numberValue is a whole number from least, which is words for people, to most.
+func numberValue(p *int, least, most int, words string) value[int] {
+	read := func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("expected a whole number from %s to %d", words, most)
+		}
+		return n, nil
 	}
-	*v.number = n
-	return nil
-}
-
-func (v *numberValue) String() string {
-	if *v.number <= 0 {
-		return ""
+	text := func(n int) string {
+		if n < 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
 	}
-	return strconv.Itoa(*v.number)
+	return value[int]{p, "number", read, text}
 }
-
-func (v *numberValue) Type() string { return "number" }
