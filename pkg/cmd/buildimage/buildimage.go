@@ -177,7 +177,7 @@ func (o *options) build(ctx context.Context) []built {
 func (o *options) one(ctx context.Context, number int, show *progress) built {
 	category, plan := o.categories[number], o.plans[number]
 	log := o.ui.Lines(o.streams.ErrOut, category)
-	defer log.Flush()
+	defer log.Close()
 	maker := *o.provider
 	maker.Show = provide.Show{
 		Step: func(what string) { show.step(category, what) },

@@ -41,18 +41,16 @@ func (o *logOptions) printParts(ctx context.Context, j *job.Job) (err error) {
 	to, end := harmless(o.streams.Out)
 	errTo, errEnd := harmless(o.streams.ErrOut)
 	defer func() { err = cmp.Or(err, end(), errEnd()) }()
-	out, errOut := labelled{to, "host-0", nil}, labelled{errTo, "host-0", nil}
-	call := report.NewLogWriter(&out, &errOut, false)
+	out, errOut := display.NewLines(labelled{to, "host-0"}), display.NewLines(labelled{errTo, "host-0"})
+	call := report.NewLogWriter(out, errOut, false)
 	err = printStored(ctx, j, call.Options(j, logs.Options{Tail: -1, Attempt: o.Attempt}), call, func(api.Status) {})
-	out.end()
-	errOut.end()
-	if err != nil {
+	if err = cmp.Or(err, out.Close(), errOut.Close()); err != nil {
 		return err
 	}
 	for _, part := range j.Handle.Pathways.Parts() {
-		out := labelled{to, part, nil}
-		err := j.PartLog(ctx, part, logs.Options{Tail: -1, Attempt: o.Attempt}, &out)
-		out.end()
+		out := display.NewLines(labelled{to, part})
+		err := j.PartLog(ctx, part, logs.Options{Tail: -1, Attempt: o.Attempt}, out)
+		err = cmp.Or(err, out.Close())
 		switch {
 		case ctx.Err() != nil:
 			return report.Interrupted(o.streams.ErrOut, j, ctx.Err())
@@ -72,32 +70,20 @@ func harmless(w io.Writer) (to io.Writer, end func() error) {
 	return t, t.Close
 }
 
-// labelled writes lines, each after a label.
+// labelled writes whole lines, each after a label.
 type labelled struct {
 	to    io.Writer
 	label string
-	line  []byte // that has not ended
 }
 
-func (l *labelled) Write(text []byte) (int, error) {
-	l.line = append(l.line, text...)
-	i := bytes.LastIndexByte(l.line, '\n') + 1
+func (l labelled) Write(text []byte) (int, error) {
 	var out []byte
-	for line := range bytes.Lines(l.line[:i]) {
-		out = append(append(out, l.label+" │ "...), line...)
+	for line := range bytes.Lines(text) {
+		out = append(append(out, l.label+" │ "...), bytes.TrimRight(line, "\n")...)
+		out = append(out, '\n')
 	}
-	l.line = slices.Clone(l.line[i:])
-	if len(out) > 0 {
-		if _, err := l.to.Write(out); err != nil {
-			return 0, err
-		}
+	if _, err := l.to.Write(out); err != nil {
+		return 0, err
 	}
 	return len(text), nil
-}
-
-// end writes the line that has not ended.
-func (l *labelled) end() {
-	if len(l.line) > 0 {
-		_, _ = l.Write([]byte("\n")) // what can't be written was told before
-	}
 }

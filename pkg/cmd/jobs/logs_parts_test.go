@@ -62,15 +62,14 @@ func TestLogsOfAllParts(t *testing.T) {
 
 func TestLabelled(t *testing.T) {
 	var b strings.Builder
-	l := labelled{&b, "rm", nil}
+	l := display.NewLines(labelled{&b, "rm"})
 	for _, text := range []string{"", "a", "b\nc", "d\n\ne"} {
 		if n, err := l.Write([]byte(text)); n != len(text) || err != nil {
 			t.Errorf("%q: %d, %v", text, n, err)
 		}
 	}
-	l.end()
-	l.end()
-	if got, want := b.String(), "rm │ ab\nrm │ cd\nrm │ \nrm │ e\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	err := cmp.Or(l.Close(), l.Close())
+	if got, want := b.String(), "rm │ ab\nrm │ cd\nrm │ \nrm │ e\n"; err != nil || got != want {
+		t.Errorf("%v, got %q, want %q", err, got, want)
 	}
 }

@@ -106,7 +106,7 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 		Log: log,
 	}
 	provided, err := maker.Provide(ctx, p.Environment, p.Spec.ID)
-	log.Flush()
+	_ = log.Close()
 	if bar != nil {
 		bar.Done()
 	}

@@ -29,7 +29,9 @@ func TestLines(t *testing.T) {
 					t.Errorf("%s: wrote %d, %v", name, n, err)
 				}
 			}
-			l.Flush()
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
 			bar.Done()
 			if got := screen(out.String()); got != tt.want {
 				t.Errorf("%s, on a terminal %v: %q, want %q", name, redraw, got, tt.want)
