@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
@@ -11,43 +13,33 @@ const autoBackend = "auto"
 
 func (f *flags) chooseBackend() (api.Backend, error) {
 	valid := []string{autoBackend, string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways), string(api.BackendLocal)}
-	if err := cli.OneOf("--backend", f.backend, valid); err != nil {
-		return "", err
-	}
-	switch {
-	case f.local, f.backend == string(api.BackendLocal):
+	chosen, err := choose[api.Backend]("--backend", f.backend, valid, autoBackend)
+	if err == nil && (f.local || chosen == api.BackendLocal) {
 		return api.BackendLocal, local.Supported()
-	case f.backend == autoBackend:
-		return "", nil
 	}
-	return api.Backend(f.backend), nil
+	return chosen, err
 }
 
-func chooseNodePools(text string) (api.NodePools, error) {
-	if text == "" {
-		return "", nil
-	}
-	return api.NodePools(text), cli.OneOf("--slice-node-pool", text, []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)})
+// chooseKinds reads the flags that take one of a few words.
+func (f *flags) chooseKinds(r *api.Request) error {
+	var pools, retry, hang, network error
+	r.NodePools, pools = choose[api.NodePools]("--slice-node-pool", f.nodePools, nodePools(), "")
+	r.RetryOn, retry = choose("--retry-on", f.retryOn, retryOns(), api.RetryOnCrash)
+	r.HangAction, hang = choose("--hang-action", f.hangAction, hangActions(), api.HangStacks)
+	r.Network, network = choose[api.Network]("--network", f.network, networks(), autoNetwork)
+	return cmp.Or(pools, retry, hang, network)
 }
 
-// chooseRetryOn returns the zero value for the default, which the job's records leave out.
-func chooseRetryOn(text string) (api.RetryOn, error) {
-	switch on := api.RetryOn(text); on {
-	case api.RetryOnCrash:
+// choose returns the value of a flag that takes one of some words, "" for the standard, which the job's records leave out.
+func choose[T ~string](flag, text string, words []string, standard T) (T, error) {
+	if text == string(standard) {
 		return "", nil
-	case api.RetryOnError:
-		return on, nil
-	default:
-		return "", cli.OneOf("--retry-on", text, retryOns())
 	}
+	return T(text), cli.OneOf(flag, text, words)
 }
 
-// chooseHangAction returns the zero value for the default.
-func chooseHangAction(text string) (api.HangAction, error) {
-	if text == string(api.HangStacks) {
-		return "", nil
-	}
-	return api.HangAction(text), cli.OneOf("--hang-action", text, hangActions())
+func nodePools() []string {
+	return []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)}
 }
 
 func hangActions() []string { return []string{string(api.HangStacks), string(api.HangRestart)} }
@@ -59,11 +51,4 @@ const autoNetwork = "auto"
 
 func networks() []string {
 	return []string{autoNetwork, string(api.NetworkRDMA), string(api.NetworkTCPXO), string(api.NetworkTCP)}
-}
-
-func chooseNetworkFlag(text string) (api.Network, error) {
-	if text == autoNetwork {
-		return "", nil
-	}
-	return api.Network(text), cli.OneOf("--network", text, networks())
 }

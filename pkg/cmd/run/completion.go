@@ -19,7 +19,7 @@ func completePlacement(s cli.Section) {
 	s.Offer("backend", "auto\tby the number of hosts", "gke\ta Job", "lws\ta LeaderWorkerSet", "pathways\tone process, all chips", "local\ta process on this machine")
 	s.Offer("compute-class", "Accelerator", "Balanced", "Performance", "Scale-Out")
 	s.Offer("network", networks()...)
-	s.Offer("slice-node-pool", string(api.NodePoolsExclusive), string(api.NodePoolsShared))
+	s.Offer("slice-node-pool", nodePools()...)
 	s.Offer("retry-on", retryOns()...)
 	s.Offer("hang-action", hangActions()...)
 	s.Offer("processes-per-host", api.ProcessesAuto)

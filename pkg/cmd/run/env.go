@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -195,18 +196,9 @@ func (r *envReader) note() {
 		r.out.Notes = append(r.out.Notes, "copied from this shell: "+strings.Join(r.copied, ", "))
 	}
 	if len(r.out.Secrets) > 0 {
-		r.out.Notes = append(r.out.Notes, "passed as a Secret: "+strings.Join(r.out.secretNames(), ", "))
+		r.out.Notes = append(r.out.Notes, "passed as a Secret: "+strings.Join(slices.Sorted(maps.Keys(r.out.Secrets)), ", "))
 	}
 	if len(r.skipped) > 0 {
 		r.out.Notes = append(r.out.Notes, "not copied, because they describe this machine: "+strings.Join(r.skipped, ", "))
 	}
-}
-
-func (e variables) secretNames() []string {
-	names := make([]string, 0, len(e.Secrets))
-	for name := range e.Secrets {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

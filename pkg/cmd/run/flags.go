@@ -250,16 +250,7 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	if r.Annotations, err = pairs("--annotation", f.annotations); err != nil {
 		return r, env, err
 	}
-	if r.NodePools, err = chooseNodePools(f.nodePools); err != nil {
-		return r, env, err
-	}
-	if r.RetryOn, err = chooseRetryOn(f.retryOn); err != nil {
-		return r, env, err
-	}
-	if r.HangAction, err = chooseHangAction(f.hangAction); err != nil {
-		return r, env, err
-	}
-	if r.Network, err = chooseNetworkFlag(f.network); err != nil {
+	if err := f.chooseKinds(&r); err != nil {
 		return r, env, err
 	}
 	if err := chooseKeepWarm(&r.KeepWarm, f.keepWarm, getenv); err != nil {
@@ -291,15 +282,10 @@ func (f *flags) readImages(r *api.Request, getenv func(string) string) error {
 			i.BaseImageRepo = getenv("KINETIC_BASE_IMAGE_REPO")
 		}
 	}
-	if i.Runtime != "" {
-		if err := cli.OneOf("--runtime", i.Runtime, decide.Runtimes()); err != nil {
-			return err
-		}
-	}
-	if i.Builder != "" {
-		if err := cli.OneOf("--builder", i.Builder, decide.Builders()); err != nil {
-			return err
-		}
+	_, runtime := choose("--runtime", i.Runtime, decide.Runtimes(), "")
+	_, builder := choose("--builder", i.Builder, decide.Builders(), "")
+	if err := cmp.Or(runtime, builder); err != nil {
+		return err
 	}
 	var err error
 	i.UploadLimit, err = packaging.UploadLimit(f.uploadLimit)
