@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,43 +22,43 @@ import (
 // Indent is how many characters stand before the text of a line.
 const Indent = 13
 
-// Text returns the explanation for people. size formats a number of bytes, count a
-// number of things.
-func (e Explanation) Text(size func(int64) string, count func(n int, noun string) string) string {
+// addLine adds a line about something. It adds none if there is nothing to say.
+type addLine func(what, text string)
+
+// Text returns the explanation for people.
+func (e Explanation) Text() string {
 	var b strings.Builder
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(&b, "%-*s %s\n", Indent-1, what, fmt.Sprintf(format, args...))
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%-*s %s\n", Indent-1, what, text)
+		}
 	}
-	line("job", "%s", e.Job.shownID())
-	line("call", "%s", e.Job.Call)
+	line("job", e.Job.shownID())
+	line("call", e.Job.Call)
 	if e.Job.Backend == api.BackendLocal {
 		line("workload", "a process on this machine")
 	} else {
 		e.onCluster(line)
 	}
 	if e.Job.Map != nil {
-		line("map", "%s", e.Job.spread(count))
+		line("map", e.Job.spread())
 	}
-	if e.Job.Processes != nil {
-		line("processes", "%s", processes(*e.Job.Processes))
-	}
-	if names := e.Job.environment(); names != "" {
-		line("environment", "%s", names)
-	}
-	line("store", "%s", text(e.Target.Store))
-	line("package", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
+	line("processes", processes(given(e.Job.Processes)))
+	line("environment", e.Job.environment())
+	line("store", text(e.Target.Store))
+	line("package", fmt.Sprintf("%s, %s, from %s", human.Count(len(e.Bundle.Files), "file"), human.Bytes(e.Bundle.Bytes), e.Bundle.Root))
 	e.sent(line)
-	line("outputs", "%s", e.Job.Outputs.sentence())
+	line("outputs", e.Job.Outputs.sentence())
 	if n := e.Deps.count(); n > 0 {
-		line("requires", "%s", e.requires(n, count))
+		line("requires", e.requires(n))
 	}
-	if installed := e.installed(size, count); installed != "" {
-		line("packages", "%s", installed)
+	if installed := e.installed(); installed != "" {
+		line("packages", installed)
 		e.Image.places(line)
 		e.versions(line)
 	}
 	for _, w := range e.Warnings {
-		line("warning", "%s", w)
+		line("warning", w)
 	}
 	return b.String()
 }
@@ -74,66 +75,56 @@ func warmHost(w api.KeepWarm) string {
 }
 
 func processes(number string) string {
-	if number == api.ProcessesAuto {
+	switch number {
+	case "":
+		return ""
+	case api.ProcessesAuto:
 		return "one for each GPU with PyTorch, one with JAX or without GPUs"
 	}
 	return number + " on each host, as torchrun starts them"
 }
 
-func (e Explanation) onCluster(line func(what, format string, args ...any)) {
-	name := "of a warm host"
-	if e.Job.Name != nil {
-		name = *e.Job.Name
-	}
-	line("workload", "%s %s, namespace %s", e.Job.kind(), name, text(e.Target.Namespace))
-	line("cluster", "%s", e.Target.cluster())
-	line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
+func (e Explanation) onCluster(line addLine) {
+	name := cmp.Or(given(e.Job.Name), "of a warm host")
+	line("workload", fmt.Sprintf("%s %s, namespace %s", e.Job.kind(), name, text(e.Target.Namespace)))
+	line("cluster", e.Target.cluster())
+	line("accelerator", e.Accelerator.sentence+e.Accelerator.perHourText())
 	if e.Job.MaxCost != nil {
-		line("cost limit", "%s", report.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
+		line("cost limit", report.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
 	}
 	if e.Job.KeepWarm != nil {
-		line("warm host", "%s", warmHost(e.Job.warm))
+		line("warm host", warmHost(e.Job.warm))
 	}
 	if e.Job.CacheBytes != nil {
-		line("cache", "at most %s of compiled code", human.Bytes(*e.Job.CacheBytes))
+		line("cache", "at most "+human.Bytes(*e.Job.CacheBytes)+" of compiled code")
 	}
 	if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
-		line("hosts", "%s", e.hosts())
+		line("hosts", e.hosts())
 	}
 	if e.Job.Pathways != nil {
-		line("pathways", "%s", e.Job.Pathways.text())
+		line("pathways", e.Job.Pathways.text())
 	}
-	if e.Accelerator.network != "" {
-		line("network", "%s", e.Accelerator.network)
-	}
-	if asked := e.Job.asked(); asked != "" {
-		line("requests", "%s", asked)
-	}
-	if capacity := e.Job.capacity(); capacity != "" {
-		line("capacity", "%s", capacity)
-	}
-	if e.Job.Queue != nil {
-		line("queue", "%s", *e.Job.Queue)
-	}
-	if e.Job.PriorityClass != nil {
-		line("priority", "%s", *e.Job.PriorityClass)
-	}
+	line("network", e.Accelerator.network)
+	line("requests", e.Job.asked())
+	line("capacity", e.Job.capacity())
+	line("queue", given(e.Job.Queue))
+	line("priority", given(e.Job.PriorityClass))
 	if e.Job.Retries != nil {
-		line("retries", "%s", e.Job.restarts())
+		line("retries", e.Job.restarts())
 	}
-	line("image", "%s", e.Image.name())
+	line("image", e.Image.name())
 }
 
 // sent says what goes with the package, and what doesn't.
-func (e Explanation) sent(line func(what, format string, args ...any)) {
+func (e Explanation) sent(line addLine) {
 	if e.Bundle.LeftOut != nil {
-		line("left out", "%s; --data sends them", LeftOut(e.Bundle.LeftOut))
+		line("left out", LeftOut(e.Bundle.LeftOut)+"; --data sends them")
 	}
 	if e.Payload != nil {
-		line("payload", "%s", report.PayloadText(*e.Payload))
+		line("payload", report.PayloadText(*e.Payload))
 	}
 	for _, d := range e.Data {
-		line("data", "%s", d.text)
+		line("data", d.text)
 	}
 }
 
@@ -141,8 +132,8 @@ func (e Explanation) sent(line func(what, format string, args ...any)) {
 func LeftOut(dirs []string) string { return "fetched outputs in " + strings.Join(dirs, ", ") }
 
 // requires says which of n packages the project needs, and who installs them.
-func (e Explanation) requires(n int, count func(n int, noun string) string) string {
-	text := func(n int) string { return count(n, "package") + " of " + e.Deps.Source }
+func (e Explanation) requires(n int) string {
+	text := func(n int) string { return human.Count(n, "package") + " of " + e.Deps.Source }
 	switch {
 	case e.Job.Backend == api.BackendLocal:
 		return text(n) + ", which python3 on this machine must have"
@@ -155,7 +146,7 @@ func (e Explanation) requires(n int, count func(n int, noun string) string) stri
 }
 
 // installed says what is installed for the job and how, "" for nothing.
-func (e Explanation) installed(size func(int64) string, count func(n int, noun string) string) string {
+func (e Explanation) installed() string {
 	if e.Image == nil || e.Image.How == nil {
 		return ""
 	}
@@ -165,9 +156,9 @@ func (e Explanation) installed(size func(int64) string, count func(n int, noun s
 		text += " (" + i.why + ")"
 	}
 	if i.Packages != nil {
-		text = count(*i.Packages, "package") + ", " + text
+		text = human.Count(*i.Packages, "package") + ", " + text
 		if i.Bytes != nil {
-			text += ", " + size(*i.Bytes)
+			text += ", " + human.Bytes(*i.Bytes)
 		}
 	}
 	if len(i.Added) > 0 {
@@ -184,13 +175,13 @@ func (i *explainedImage) name() string {
 }
 
 // places prints where packages are looked for, unless that is PyPI alone.
-func (i *explainedImage) places(line func(what, format string, args ...any)) {
+func (i *explainedImage) places(line addLine) {
 	if len(i.Ignored) == 0 && !slices.ContainsFunc(i.Indexes, func(x provide.Index) bool { return !x.IsDefault() }) && i.NoIndex == nil {
 		return
 	}
 	what := "indexes"
 	say := func(format string, args ...any) {
-		line(what, format, args...)
+		line(what, fmt.Sprintf(format, args...))
 		what = ""
 	}
 	if i.NoIndex != nil {
@@ -205,13 +196,13 @@ func (i *explainedImage) places(line func(what, format string, args ...any)) {
 }
 
 // versions prints the packages that are chosen, nothing if they are not known yet.
-func (e Explanation) versions(line func(what, format string, args ...any)) {
+func (e Explanation) versions(line addLine) {
 	if len(e.Image.Chosen) == 0 {
 		return
 	}
 	what := "versions"
 	for _, list := range report.PackageLines(e.Image.Chosen) {
-		line(what, "%s", list)
+		line(what, list)
 		what = ""
 	}
 }
@@ -311,13 +302,13 @@ func upTo(n int, one, more string) string {
 	return fmt.Sprintf("up to %d after %s", n, more)
 }
 
-func (j explainedJob) spread(count func(n int, noun string) string) string {
+func (j explainedJob) spread() string {
 	if j.Backend == api.BackendLocal {
-		return count(j.Map.Inputs, "input") + ", one after the other"
+		return human.Count(j.Map.Inputs, "input") + ", one after the other"
 	}
-	text := count(j.Map.Inputs, "input") + " in " + count(j.Map.Chunks(), "pod")
+	text := human.Count(j.Map.Inputs, "input") + " in " + human.Count(j.Map.Chunks(), "pod")
 	if j.Map.Chunks() > 1 {
-		text += fmt.Sprintf(" of %s each, %d at a time", count(j.Map.Chunk, "input"), j.Map.Parallelism)
+		text += fmt.Sprintf(" of %s each, %d at a time", human.Count(j.Map.Chunk, "input"), j.Map.Parallelism)
 	}
 	return text
 }
@@ -374,9 +365,12 @@ func (a explainedAccelerator) perHourText() string {
 	}
 }
 
-func text(s *string) string {
+func text(s *string) string { return cmp.Or(given(s), "-") }
+
+// given returns a text that may be null, which is "".
+func given(s *string) string {
 	if s == nil {
-		return "-"
+		return ""
 	}
 	return *s
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/explain"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
@@ -67,7 +66,7 @@ func (o *options) explain(ctx context.Context, p submit.Planned) error {
 	if o.output == "json" {
 		return cli.Write(o.streams.Out, cli.JSON, e)
 	}
-	_, err := fmt.Fprint(o.streams.Out, ui.WrapBelow(ui.Detect(o.streams.Out), explain.Indent, ui.Clean(e.Text(human.Bytes, human.Count))))
+	_, err := fmt.Fprint(o.streams.Out, ui.WrapBelow(ui.Detect(o.streams.Out), explain.Indent, ui.Clean(e.Text())))
 	return err
 }
 
