@@ -39,33 +39,18 @@ func (f *jobFlags) Jobs(ctx context.Context, ids []string) (found []*job.Job, fa
 	if len(ids) == 0 {
 		return f.Matching(ctx, job.Filter{})
 	}
-	return f.find(ctx, ids, func(others []string) ([]*job.Job, []error, error) {
-		registry, err := f.Registry()
-		if err != nil {
-			return f.storedJobs(ctx, others, err)
-		}
-		jobs, errs := registry.Find(ctx, others, job.FindOptions{})
-		return jobs, errs, nil
-	})
+	return f.find(ctx, ids, job.FindOptions{})
 }
 
 // JobsToDelete finds jobs that a command ends or removes, and what is left of jobs. failed has an error for each job
 // that can't be found, which does not stop the command for the others; if there is only one ID, its error is err.
 func (f *jobFlags) JobsToDelete(ctx context.Context, ids []string, o job.FindOptions) (found []*job.Job, failed []error, err error) {
 	o.Remains = true
-	return f.find(ctx, ids, func(others []string) ([]*job.Job, []error, error) {
-		registry, err := f.Registry()
-		if err != nil {
-			return nil, nil, err
-		}
-		jobs, errs := registry.Find(ctx, others, o)
-		return jobs, errs, nil
-	})
+	return f.find(ctx, ids, o)
 }
 
-// find finds the local jobs among IDs, and the others with findOthers, which returns a job or an error for each of
-// them. A job that several IDs name is found once.
-func (f *jobFlags) find(ctx context.Context, ids []string, findOthers func([]string) ([]*job.Job, []error, error)) (found []*job.Job, failed []error, err error) {
+// find finds the local jobs among IDs, and the others in the cluster. A job that several IDs name is found once.
+func (f *jobFlags) find(ctx context.Context, ids []string, o job.FindOptions) (found []*job.Job, failed []error, err error) {
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
 	var others []string
 	var at []int
@@ -75,7 +60,7 @@ func (f *jobFlags) find(ctx context.Context, ids []string, findOthers func([]str
 		}
 	}
 	if len(others) > 0 {
-		rest, unfound, err := findOthers(others)
+		rest, unfound, err := f.findOthers(ctx, others, o)
 		if err != nil && len(others) == len(ids) {
 			return nil, nil, err
 		}
@@ -99,6 +84,20 @@ func (f *jobFlags) find(ctx context.Context, ids []string, findOthers func([]str
 		return nil, nil, notFound(failed[0])
 	}
 	return found, failed, nil
+}
+
+// findOthers returns a job or an error for each ID of a job that is not local. Without a cluster, it finds only jobs that
+// have ended, and none for a command that ends or removes jobs.
+func (f *jobFlags) findOthers(ctx context.Context, ids []string, o job.FindOptions) ([]*job.Job, []error, error) {
+	registry, err := f.Registry()
+	switch {
+	case err == nil:
+		jobs, errs := registry.Find(ctx, ids, o)
+		return jobs, errs, nil
+	case o.Remains:
+		return nil, nil, err
+	}
+	return f.storedJobs(ctx, ids, err)
 }
 
 // storedJobs finds jobs that have ended in the store. why is the reason that there is no cluster; it is the error if
