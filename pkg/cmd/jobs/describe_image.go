@@ -15,10 +15,8 @@ func describeImage(row addRow, d job.Description, wide bool) {
 		return
 	}
 	row("Image", "%s", d.Image)
-	if digest := digest(d); digest != "" && wide {
-		row("Digest", "%s", digest)
-	}
-	if d.Handle.ImageMode != "" && wide {
+	if wide {
+		row("Digest", "%s", digest(d))
 		row("Mode", "%s", d.Handle.ImageMode)
 	}
 	if len(d.Packages) == 0 {

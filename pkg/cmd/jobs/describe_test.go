@@ -231,9 +231,13 @@ func TestDescribeShowsTheImageAndItsPackages(t *testing.T) {
 		"what the pod says":        {job.Description{JobDetails: api.JobDetails{Image: image}, Status: api.Status{ImageDigest: "sha256:pod"}}, "Image: python:3.12 Digest: sha256:pod"},
 		"a local job has no image": {job.Description{JobDetails: api.JobDetails{Image: image}, Handle: api.Handle{Backend: api.BackendLocal}}, ""},
 	} {
+		var s sheet
+		s.group(func(row addRow) { describeImage(row, tt.d, true) })
 		var out strings.Builder
-		describeImage(func(key, format string, args ...any) { fmt.Fprintf(&out, key+": "+format+" ", args...) }, tt.d, true)
-		if got := strings.TrimSpace(out.String()); got != tt.want {
+		if err := s.write(&out); err != nil {
+			t.Error(err)
+		}
+		if got := strings.Join(strings.Fields(out.String()), " "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// addRow adds a row to a group of rows. Without a key, it continues the one before.
+// addRow adds a row to a group of rows, unless it has no text. Without a key, it continues the one before.
 type addRow func(key, format string, args ...any)
 
 // sheet is rows in groups, aligned across all of them.
@@ -29,10 +29,14 @@ type sheet struct{ groups [][][2]string }
 func (s *sheet) group(fill func(addRow)) {
 	var rows [][2]string
 	fill(func(key, format string, args ...any) {
+		text := ui.Clean(fmt.Sprintf(format, args...))
+		if text == "" {
+			return
+		}
 		if key != "" {
 			key += ":"
 		}
-		rows = append(rows, [2]string{key, ui.Clean(fmt.Sprintf(format, args...))})
+		rows = append(rows, [2]string{key, text})
 	})
 	if len(rows) > 0 {
 		s.groups = append(s.groups, rows)
@@ -64,11 +68,7 @@ func (c *command) describeText(j *job.Job, d job.Description, costs price.Meter,
 		return err
 	}
 	var s sheet
-	s.group(func(row addRow) {
-		if d.Status.Next != "" {
-			row("Next", "%s", d.Status.Next)
-		}
-	})
+	s.group(func(row addRow) { row("Next", "%s", d.Status.Next) })
 	s.group(func(row addRow) { describeCall(row, d) })
 	s.group(func(row addRow) { describePlace(row, d, costs) })
 	s.group(func(row addRow) { describeImage(row, d, wide) })
@@ -117,9 +117,7 @@ func headline(style ui.Style, d job.Description, now time.Time) string {
 func describeCall(row addRow, d job.Description) {
 	h := d.Handle
 	row("Function", "%s", function(h))
-	if h.Call != "" {
-		row("Call", "%s", h.Call)
-	}
+	row("Call", "%s", h.Call)
 	if h.Payload != nil {
 		row("Payload", "%s", report.PayloadText(*h.Payload))
 	}
@@ -129,15 +127,11 @@ func describeCall(row addRow, d job.Description) {
 	for _, d := range h.Data {
 		row("Data", "%s", report.DataText(d))
 	}
-	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
-		row("Environment", "%s", strings.Join(names, ", "))
-	}
+	row("Environment", "%s", strings.Join(slices.Concat(h.Env, h.SecretEnv), ", "))
 	if len(d.Labels) > 0 {
 		row("Labels", "%s", labels.FormatLabels(d.Labels))
 	}
-	if h.User != "" {
-		row("Submitted by", "%s", h.User)
-	}
+	row("Submitted by", "%s", h.User)
 	if h.Commit != "" {
 		row("Commit", "%s", commit(h.Origin))
 	}
@@ -146,14 +140,12 @@ func describeCall(row addRow, d job.Description) {
 // describePlace prints where a job runs, with what, and what that costs, as far as it is known.
 func describePlace(row addRow, d job.Description, costs price.Meter) {
 	row("Runs on", "%s", runsOn(d.Handle))
-	switch workload := describeWorkload(d); {
-	case d.Handle.Host != "": // whose workload has calls of its own
-		row("Warm host", "%s", d.Handle.Host)
-	case workload != "":
-		row("Workload", "%s", workload)
+	row("Warm host", "%s", d.Handle.Host)
+	if d.Handle.Host == "" { // else the workload has calls of its own
+		row("Workload", "%s", describeWorkload(d))
 	}
-	if node := nodes(d.Hosts); d.Handle.Hosts <= 1 && node != "" {
-		row("Node", "%s", node)
+	if d.Handle.Hosts <= 1 {
+		row("Node", "%s", nodes(d.Hosts))
 	}
 	if d.Handle.Hosts <= 1 && len(d.Hosts) == 1 {
 		row("Pod", "%s", d.Hosts[0].Pod)
