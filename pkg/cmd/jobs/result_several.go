@@ -98,34 +98,27 @@ func (o *resultOptions) printLine(ctx context.Context, j *job.Job, s api.Status,
 	if err == nil || line.begun || ctx.Err() != nil || platform.IsClosedPipe(err) {
 		return err == nil, err
 	}
-	return false, o.print(j, errorLine{Message: err.Error()})
+	return false, o.print(j, report.Failure{Message: err.Error()})
 }
 
 // printFailure prints the line of a job that did not succeed.
 func (o *resultOptions) printFailure(ctx context.Context, j *job.Job, s api.Status) error {
 	report.Remember(ctx, o.streams.ErrOut, j, s)
-	failure := errorLine{Message: s.Outcome()}
+	failure := report.Failure{Message: s.Outcome()}
 	head, err := j.ResultHead(ctx)
 	if err == nil && head.Error != nil {
-		failure = errorLine{head.Error.Type, head.Error.Message, head.Error.Traceback}
+		failure = report.FailureOf(*head.Error)
 	}
 	report.SendEnd(o.streams.ErrOut, j, s, head, nil)
 	return o.print(j, failure)
 }
 
-// errorLine is why a job has no value. Type and Traceback come from its exception, if there was one.
-type errorLine struct {
-	Type      string `json:"type,omitempty"`
-	Message   string `json:"message"`
-	Traceback string `json:"traceback,omitempty"`
-}
-
-func (o *resultOptions) print(j *job.Job, failure errorLine) error {
+func (o *resultOptions) print(j *job.Job, failure report.Failure) error {
 	encoder := json.NewEncoder(o.streams.Out)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(struct {
-		ID    string    `json:"id"`
-		Error errorLine `json:"error"`
+		ID    string         `json:"id"`
+		Error report.Failure `json:"error"`
 	}{j.ID(), failure})
 }
 

@@ -23,15 +23,18 @@ type inputLine struct {
 	Index int             `json:"index"`
 	Input json.RawMessage `json:"input"`
 	Value json.RawMessage `json:"value,omitempty"`
-	Error *inputFailure   `json:"error,omitempty"`
+	Error *Failure        `json:"error,omitempty"`
 }
 
-// inputFailure is why an input has no value. Type and Traceback come from its exception, if there was one.
-type inputFailure struct {
+// Failure is why a job or an input has no value. Type and Traceback come from its exception, if there was one.
+type Failure struct {
 	Type      string `json:"type,omitempty"`
 	Message   string `json:"message"`
 	Traceback string `json:"traceback,omitempty"`
 }
+
+// FailureOf returns the failure of a call that has raised an exception.
+func FailureOf(e api.ResultError) Failure { return Failure{e.Type, e.Message, e.Traceback} }
 
 // Results returns the results of a map as they are printed: with inputs, each line is an object that has the input, too.
 // The caller closes what it reads them from.
@@ -63,15 +66,15 @@ func lineWithInput(index int, input []byte, r *api.Result) ([]byte, error) {
 	line := inputLine{Index: index, Input: input}
 	switch {
 	case r == nil:
-		line.Error = &inputFailure{Message: job.NoInputResult}
+		line.Error = &Failure{Message: job.NoInputResult}
 	case r.OK && len(r.Value) == 0:
 		line.Value = json.RawMessage("null")
 	case r.OK:
 		line.Value = r.Value
 	case r.Error == nil:
-		line.Error = &inputFailure{Message: "its result doesn't say why"}
+		line.Error = &Failure{Message: "its result doesn't say why"}
 	default:
-		line.Error = &inputFailure{r.Error.Type, r.Error.Message, r.Error.Traceback}
+		line.Error = new(FailureOf(*r.Error))
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
