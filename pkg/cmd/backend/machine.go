@@ -19,21 +19,6 @@ import (
 // of new jobs and of jobs without a workload. python, if set, replaces the first python3 on
 // PATH. warn is called about what a job will not find at its path.
 func LocalRegistry(storeURL, python string, warn func(error)) (job.Registry, *local.Machine, error) {
-	return localRegistry(storeURL, python, warn)
-}
-
-// LocalJobsRegistry is LocalRegistry for existing jobs. Warnings go where SetNotices says.
-func LocalJobsRegistry(c *connect.Flags) (job.Registry, error) {
-	where, err := c.Resolve(true)
-	if err != nil {
-		return job.Registry{}, cli.Usage(err)
-	}
-	registry, _, err := localRegistry(where.Store, "", func(err error) { c.Notice("warning: " + err.Error()) })
-	registry.Flags = c.GivenStore()
-	return registry, err
-}
-
-func localRegistry(storeURL, python string, warn func(error)) (job.Registry, *local.Machine, error) {
 	s, err := store.OpenFile(storeURL)
 	if err != nil {
 		return job.Registry{}, nil, cli.Usage(fmt.Errorf("--store: %w", err))
@@ -44,6 +29,17 @@ func localRegistry(storeURL, python string, warn func(error)) (job.Registry, *lo
 	}
 	machine := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Sources, OpenStore: store.OpenFile, Warn: warn})
 	return job.Registry{Backend: machine, Kind: api.BackendLocal, Store: s, OpenStore: store.OpenFile}, machine, nil
+}
+
+// LocalJobsRegistry is LocalRegistry for existing jobs. Warnings go where SetNotices says.
+func LocalJobsRegistry(c *connect.Flags) (job.Registry, error) {
+	where, err := c.Resolve(true)
+	if err != nil {
+		return job.Registry{}, cli.Usage(err)
+	}
+	registry, _, err := LocalRegistry(where.Store, "", func(err error) { c.Notice("warning: " + err.Error()) })
+	registry.Flags = c.GivenStore()
+	return registry, err
 }
 
 // LocalJobs returns the number of jobs on this machine. It reads none of them.
