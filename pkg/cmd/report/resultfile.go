@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // resultFile is a file that does not change until the first byte is written. A regular or
@@ -34,8 +32,9 @@ func (r *resultFile) open() (err error) {
 	info, err := os.Lstat(r.name)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing || err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 != 0 {
-		if r.file, err = r.openTemp(); err == nil {
-			r.temp = r.file.Name()
+		temp := r.name + ".kinetic-part-" + rand.Text()[:8]
+		if r.file, err = os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+			r.temp = temp
 			if missing {
 				return nil
 			}
@@ -46,42 +45,17 @@ func (r *resultFile) open() (err error) {
 	return err
 }
 
-// openTemp opens an empty file beside the result's. It has the same name each time, so that it replaces
-// what a killed command has left, unless another command has it now.
-func (r *resultFile) openTemp() (*os.File, error) {
-	dir, err := os.OpenRoot(filepath.Dir(r.name))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = dir.Close() }() // the file stays open
-	name := filepath.Base(r.name) + ".kinetic-part"
-	file, err := platform.TryPart(dir, name)
-	if errors.Is(err, platform.ErrHeld) {
-		return dir.OpenFile(name+"-"+rand.Text()[:8], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := file.Truncate(0); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
-}
-
 func (r *resultFile) complete() error {
 	if err := r.file.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or a device has nothing to sync
 		return err
 	}
-	if r.temp == "" {
-		return r.file.Close()
+	if err := r.file.Close(); err != nil || r.temp == "" {
+		return err
 	}
-	if err := os.Rename(r.temp, r.name); err != nil { // while it is locked
+	if err := os.Rename(r.temp, r.name); err != nil {
 		return err
 	}
 	r.temp = ""
-	if err := r.file.Close(); err != nil {
-		return err
-	}
 	if dir, err := os.Open(filepath.Dir(r.name)); err == nil {
 		_ = dir.Sync() // not every file system can
 		_ = dir.Close()

@@ -27,36 +27,17 @@ func Wait(ctx context.Context, file *os.File) error {
 	}
 }
 
-// ErrHeld is the error of TryPart for a file that another process has.
-var ErrHeld = errors.New("another process writes it")
-
 // OpenPart opens, or creates, a file that will be renamed when it is complete, and locks it. While
 // another process has it, OpenPart waits: until that has renamed or removed it, or has died and left
 // what it wrote. Where files can't be locked, it opens the file without.
 func OpenPart(ctx context.Context, dir *os.Root, name string) (*os.File, error) {
-	return openPart(dir, name, func(file *os.File) error {
-		_ = Wait(ctx, file) // an error but the context's: files can't be locked here
-		return ctx.Err()
-	})
-}
-
-// TryPart is OpenPart that doesn't wait, but returns ErrHeld.
-func TryPart(dir *os.Root, name string) (*os.File, error) {
-	return openPart(dir, name, func(file *os.File) error {
-		if held, err := try(file); !held && err == nil {
-			return ErrHeld
-		}
-		return nil
-	})
-}
-
-func openPart(dir *os.Root, name string, lock func(*os.File) error) (*os.File, error) {
 	for {
 		file, err := dir.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
 		if err != nil {
 			return nil, err
 		}
-		still, err := false, lock(file)
+		_ = Wait(ctx, file) // an error but the context's: files can't be locked here
+		still, err := false, ctx.Err()
 		if err == nil {
 			still, err = leadsTo(dir, name, file)
 		}
