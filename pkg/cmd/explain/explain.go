@@ -150,8 +150,7 @@ func explainImage(p submit.Planned, o provide.Estimate) *explainedImage {
 		e.Ref = nil
 	}
 	if plan.Why != "" && o.How != "" {
-		how := o.How + ": " + plan.Why
-		e.How = &how
+		e.How = new(o.How + ": " + plan.Why)
 	}
 	if e.How != nil {
 		e.Base = &plan.Base.Ref
@@ -247,13 +246,11 @@ func New(p submit.Planned, o provide.Estimate, prices price.Table) Explanation {
 	}
 	e.Target = explainTarget(p)
 	if wanted, _ := submit.WantedNetwork(s); wanted != "" {
-		network := cmp.Or(s.Network, api.NetworkTCP)
-		e.Accelerator.Network, e.Accelerator.NetworkReason, e.Accelerator.network = &network, Optional(p.PlainNetwork), NetworkText(p)
+		e.Accelerator.Network, e.Accelerator.NetworkReason, e.Accelerator.network = new(cmp.Or(s.Network, api.NetworkTCP)), Optional(p.PlainNetwork), NetworkText(p)
 	}
 	e.Image = explainImage(p, o)
 	if s.KeepWarm.Idle == 0 {
-		name := s.JobName()
-		e.Job.Name = &name
+		e.Job.Name = new(s.JobName())
 	}
 	return e
 }
@@ -296,15 +293,13 @@ func explainJob(s api.Spec) explainedJob {
 		j.FlexStart = true
 	}
 	if s.KeepWarm.Idle > 0 {
-		seconds := int(s.KeepWarm.Idle / time.Second)
-		j.KeepWarm, j.WarmLevel, j.warm = &seconds, &s.KeepWarm.Level, s.KeepWarm
+		j.KeepWarm, j.WarmLevel, j.warm = new(int(s.KeepWarm.Idle/time.Second)), &s.KeepWarm.Level, s.KeepWarm
 	}
 	if s.Cache != nil && s.Cache.Bytes > 0 {
 		j.CacheBytes = &s.Cache.Bytes
 	}
 	if s.MaxCost > 0 {
-		seconds := int(s.Budget / time.Second)
-		j.MaxCost, j.Budget = &s.MaxCost, &seconds
+		j.MaxCost, j.Budget = &s.MaxCost, new(int(s.Budget/time.Second))
 	}
 	if s.Hosts == 1 || s.Backend.IsLeaderWorkerSet() {
 		j.Retries, j.MaxDisruptions, j.retryOn = &s.Retries, &s.MaxDisruptions, s.RetryOn
@@ -331,12 +326,10 @@ func newAccelerator(s api.Spec, prices price.Table) explainedAccelerator {
 		e.sentence = fmt.Sprintf("%d × %s", times, e.sentence)
 	}
 	if perHour != nil {
-		all := float64(times) * *perHour
-		e.PricePerHour = &all
+		e.PricePerHour = new(float64(times) * *perHour)
 	}
 	if a.Chips > 0 {
-		chips := times * a.Chips
-		e.Chips, e.ChipsPerHost = &chips, &a.ChipsPerHost
+		e.Chips, e.ChipsPerHost = new(times*a.Chips), &a.ChipsPerHost
 	}
 	return e
 }

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"time"
@@ -34,12 +35,7 @@ func explainOutputs(s api.Spec) explainedOutputs {
 	if e.local || e.Mount || path.IsAbs(s.OutputDir) {
 		return e
 	}
-	every := s.OutputSync
-	if every == 0 {
-		every = runnersSync
-	}
-	sync := duration.HumanDuration(max(every, 0))
-	e.Sync = &sync
+	e.Sync = new(duration.HumanDuration(max(cmp.Or(s.OutputSync, runnersSync), 0)))
 	return e
 }
 
