@@ -182,10 +182,8 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 	if err = errors.Join(err, out.Close()); err != nil {
 		return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
 	}
-	if wanted.Tail >= 0 || host >= 0 || wanted.Attempt > 0 || !wanted.Since.IsZero() {
-		return report.Settle(ctx, o.streams.ErrOut, j, status)
-	}
-	return report.SettleBelow(ctx, o.streams.ErrOut, j, status)
+	whole := wanted.Tail < 0 && host < 0 && wanted.Attempt == 0 && wanted.Since.IsZero()
+	return report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: status, LogShown: whole})
 }
 
 // logOut returns the writer for the job's standard output. A program gets the lines there as events,

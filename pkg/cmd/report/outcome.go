@@ -24,17 +24,12 @@ func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	return SettleEnd(ctx, w, j, End{Status: s})
 }
 
-// SettleBelow is Settle right below the whole log, without repeating or mentioning the log.
-func SettleBelow(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
-	return SettleEnd(ctx, w, j, End{Status: s, LogShown: true})
-}
-
 // End is how a job ended, and what a command did with that so far.
 type End struct {
 	Status api.Status
 	// Pickle is where the exception of a pickled call was written, nil if it wasn't.
 	Pickle *event.Pickle
-	// LogShown means that the whole log is right above.
+	// LogShown means that the whole log is right above: it is neither repeated nor mentioned.
 	LogShown bool
 }
 
