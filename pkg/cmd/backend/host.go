@@ -80,8 +80,7 @@ func (h *Host) dialPod(ctx context.Context, pod kube.Pod, port int) (*podconn.Co
 // RefusedError if it could not be started, and another one if the connection broke.
 func (h *Host) Run(ctx context.Context, pod kube.Pod, argv []string, s podconn.Streams) (int, error) {
 	code, err := podconn.Exec(ctx, h.config, podconn.Container{Namespace: h.handle.Namespace, Pod: pod.Name, Name: api.ContainerName}, argv, s)
-	var answer apierrors.APIStatus
-	if errors.As(err, &answer) {
+	if errors.As(err, new(apierrors.APIStatus)) {
 		err = &RefusedError{Err: h.cluster.ExplainExec(pod.Name, err)}
 	}
 	return code, err

@@ -137,8 +137,7 @@ func (t *Tunnel) dial(ctx context.Context, host *Host) (*podconn.Conn, error) {
 // failed says why a connection has failed, once if it is the same for many.
 func (t *Tunnel) failed(err error, say func(string)) {
 	text := err.Error()
-	var refused *podconn.RefusedError
-	if errors.As(err, &refused) { // what its node adds is long and says no more
+	if refused, ok := errors.AsType[*podconn.RefusedError](err); ok { // what its node adds is long and says no more
 		text = fmt.Sprintf("nothing listens on port %d of pod %s yet", refused.Port.Number, refused.Port.Pod)
 	}
 	t.mu.Lock()

@@ -57,8 +57,7 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 	stop := context.AfterFunc(ctx, func() { _ = way.Close() })
 	defer stop()
 	conn, err := warm.Connect(way, key, pod.UID)
-	var refused *podconn.RefusedError
-	if errors.As(err, &refused) { // it is just starting, or ending
+	if errors.As(err, new(*podconn.RefusedError)) { // it is just starting, or ending
 		return nil, warm.ErrNoHost
 	}
 	return conn, err

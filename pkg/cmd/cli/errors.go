@@ -70,8 +70,7 @@ func Usage(err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *Error
-	if errors.As(err, &known) {
+	if errors.As(err, new(*Error)) {
 		return err
 	}
 	return &Error{Code: ExitUsage, Err: err}

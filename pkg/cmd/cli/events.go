@@ -112,8 +112,7 @@ func errorEvent(err error) event.Error {
 // KindOf returns the kind of an error: its own, that of an error that it wraps, or what its exit code
 // means.
 func KindOf(err error) api.ErrorKind {
-	var own *Error
-	if errors.As(err, &own) && own.Kind != "" {
+	if own, ok := errors.AsType[*Error](err); ok && own.Kind != "" {
 		return own.Kind
 	}
 	for of := err; of != nil; {
@@ -143,10 +142,9 @@ func KindOf(err error) api.ErrorKind {
 
 // nextOf returns what an error says to do next, "" if it doesn't say that apart.
 func nextOf(err error) string {
-	var own *Error
 	var known interface{ Next() string }
 	next := ""
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*Error](err); ok {
 		next = own.Next
 	}
 	if errors.As(err, &known) {

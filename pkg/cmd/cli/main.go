@@ -189,8 +189,7 @@ func prepare(root *cobra.Command) {
 	root.PersistentFlags().AddFlagSet(eventsSection().Flags) // for cobra's own commands
 	own := root.FlagErrorFunc()
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		var known *Error
-		if err = own(c, err); errors.As(err, &known) {
+		if err = own(c, err); errors.As(err, new(*Error)) {
 			return err
 		}
 		err = plainValue(err)
@@ -256,8 +255,7 @@ func classify(ctx context.Context, cmd *cobra.Command, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		return &Error{Code: ExitInterrupted, Err: errors.New("interrupted")}
 	}
-	var known *Error
-	if errors.As(err, &known) {
+	if errors.As(err, new(*Error)) {
 		return err
 	}
 	if cmd != nil && cmd.Context().Value(startedKey{}) == nil {
@@ -295,8 +293,7 @@ func report(w io.Writer, err error) {
 }
 
 func explained(err error) error {
-	var unwritten *fs.PathError
-	if errors.As(err, &unwritten) && unwritten.Path == os.Stdout.Name() { // whatever was to be written
+	if unwritten, ok := errors.AsType[*fs.PathError](err); ok && unwritten.Path == os.Stdout.Name() { // whatever was to be written
 		return fmt.Errorf("writing standard output: %w", unwritten.Err)
 	}
 	return err

@@ -116,8 +116,7 @@ func ownHelp(c command) string {
 
 func write(w io.Writer, text string) error {
 	_, err := io.WriteString(w, text)
-	var unwritten *fs.PathError
-	if errors.As(err, &unwritten) { // which calls standard output by a path
+	if unwritten, ok := errors.AsType[*fs.PathError](err); ok { // which calls standard output by a path
 		err = unwritten.Err
 	}
 	if err != nil {

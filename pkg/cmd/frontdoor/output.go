@@ -47,13 +47,12 @@ func output(path string, args []string) (Answer, error) {
 	stdout, readErr := io.ReadAll(pipe) // to the program's end
 	endOthers(cmd)                      // before Wait, after which the id may be another process's
 	err = cmd.Wait()
-	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return Answer{}, errInterrupted
 	case readErr != nil:
 		return Answer{}, readErr
-	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+	case err != nil && !errors.As(err, new(*exec.ExitError)) && !errors.Is(err, exec.ErrWaitDelay):
 		return Answer{}, err
 	}
 	return Answer{string(stdout), stderr.String(), cmd.ProcessState.ExitCode()}, nil

@@ -147,8 +147,7 @@ func unknownCommand(name string) error {
 // closed.
 func (p Process) fail(err error) int {
 	_, _ = fmt.Fprintf(p.Stderr, "error: %v\n", err)
-	var usage usageError
-	if errors.As(err, &usage) {
+	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}
 	if errors.Is(err, errInterrupted) {

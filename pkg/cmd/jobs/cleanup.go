@@ -300,8 +300,7 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 		filter.Before = now.Add(-o.olderThan)
 	}
 	entries, err := registry.Entries(ctx, filter, api.ListStates)
-	var unread *job.UnreadError
-	if err != nil && (len(entries) == 0 || registry.Kind != api.BackendLocal && errors.As(err, &unread)) {
+	if err != nil && (len(entries) == 0 || registry.Kind != api.BackendLocal && errors.As(err, new(*job.UnreadError))) {
 		return nil, false, err
 	}
 	switch {

@@ -165,8 +165,7 @@ func (s *session) serve(ctx context.Context) error {
 		if err == nil {
 			break
 		}
-		var refused *podconn.RefusedError
-		if !errors.As(err, &refused) && !errors.Is(err, backend.ErrNoPod) && !apierrors.IsNotFound(err) {
+		if !errors.As(err, new(*podconn.RefusedError)) && !errors.Is(err, backend.ErrNoPod) && !apierrors.IsNotFound(err) {
 			return err
 		}
 		select {

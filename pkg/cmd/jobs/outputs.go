@@ -86,8 +86,7 @@ func (c *command) runOutputs(ctx context.Context, parsed outputArgs, output stri
 		}
 	}
 	j, err := c.choice.Job(ctx, parsed.ids)
-	var left *job.CleanedUpError
-	if errors.As(err, &left) {
+	if left, ok := errors.AsType[*job.CleanedUpError](err); ok {
 		j, err = left.Job, nil
 	}
 	if err != nil {
@@ -159,8 +158,7 @@ func otherOutputVerb(word string) string {
 
 // notThere sets the exit code of errors about paths that the user typed.
 func notThere(err error) error {
-	var unknown *outputs.PathError
-	if errors.As(err, &unknown) {
+	if errors.As(err, new(*outputs.PathError)) {
 		return cli.Usage(err)
 	}
 	return err

@@ -61,9 +61,7 @@ func (f *jobFlags) storedJob(ctx context.Context, id string, why error) *job.Job
 
 // notFound marks errors about the typed ID and about this program's version as usage errors.
 func notFound(err error) error {
-	var unknown *job.IDError
-	var newer *api.VersionError
-	if errors.As(err, &unknown) || errors.As(err, &newer) {
+	if errors.As(err, new(*job.IDError)) || errors.As(err, new(*api.VersionError)) {
 		return cli.Usage(err)
 	}
 	return err

@@ -145,8 +145,7 @@ func (s *remoteShell) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var refused *backend.RefusedError
-	if errors.As(err, &refused) {
+	if errors.As(err, new(*backend.RefusedError)) {
 		return err
 	}
 	const killed = 137

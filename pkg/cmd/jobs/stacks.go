@@ -110,8 +110,7 @@ func askHere(ctx context.Context, j *job.Job) (hosts []job.StackHost, workspace 
 	program := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	program.Stdout, program.Stderr = &out, &errOut
 	err = program.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return nil, "", fmt.Errorf("reading the stacks of local job %s: %w", j.ID(), err)
 	}
 	h := job.StackHost{}

@@ -126,8 +126,7 @@ func (s *topScreen) open(ctx context.Context, row top.Row, key rune) error {
 	program := exec.CommandContext(ctx, s.program, s.child(row, words...)...)
 	program.Stdin, program.Stdout, program.Stderr = s.streams.In, out, errOut
 	err := program.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		fmt.Fprintf(errOut, "error: running %s: %v\n", words[0], err)
 	}
 	if key != 'x' || err != nil {

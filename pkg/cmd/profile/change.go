@@ -20,8 +20,7 @@ func (c *command) change(ctx context.Context, edit func(*config.ProfileDraft) er
 }
 
 func usage(ctx context.Context, err error) error {
-	var disk *fs.PathError
-	if errors.As(err, &disk) || ctx.Err() != nil {
+	if errors.As(err, new(*fs.PathError)) || ctx.Err() != nil {
 		return err
 	}
 	return cli.Usage(err)

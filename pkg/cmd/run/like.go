@@ -119,9 +119,7 @@ func (f *flags) findEarlier(ctx context.Context) (*job.Job, error) {
 		}
 	}
 	err = fmt.Errorf("--like: %w", err)
-	var unknown *job.IDError
-	var left *job.CleanedUpError
-	if errors.As(err, &unknown) || errors.As(err, &left) {
+	if errors.As(err, new(*job.IDError)) || errors.As(err, new(*job.CleanedUpError)) {
 		return nil, cli.Usage(err)
 	}
 	return nil, err

@@ -46,8 +46,7 @@ func (o *options) bringOutputs(ctx context.Context, j *job.Job) error {
 
 // printOnce prints an error, unless it is nil or has been printed.
 func (o *options) printOnce(err error) {
-	var code *cli.Error
-	if err != nil && !errors.As(err, &code) {
+	if err != nil && !errors.As(err, new(*cli.Error)) {
 		report.PrintErrors(o.streams.ErrOut, []error{err})
 	}
 }

@@ -166,14 +166,12 @@ func (o *options) findRuntime(ctx context.Context, p submit.Planned) (submit.Pla
 func (o *options) providerError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		o.ui.Note("interrupted; no job was started")
-		var cloud *provide.CloudError
-		if errors.As(err, &cloud) && cloud.Running.Name != "" {
+		if cloud, ok := errors.AsType[*provide.CloudError](err); ok && cloud.Running.Name != "" {
 			o.ui.Note(cloud.Going())
 		}
 		return cli.Exit(cli.ExitInterrupted)
 	}
-	var limit *image.LimitError
-	if errors.As(err, &limit) {
+	if errors.As(err, new(*image.LimitError)) {
 		return cli.Usagef("%w: allow more, or use --image prebuilt", err)
 	}
 	if packaging.Mistaken(err) {

@@ -47,8 +47,7 @@ func planError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return cli.Exit(cli.ExitInterrupted)
 	}
-	var file *pack.FileError
-	if errors.As(err, &file) && file.Changed {
+	if file, ok := errors.AsType[*pack.FileError](err); ok && file.Changed {
 		return err
 	}
 	return cli.Usage(err)

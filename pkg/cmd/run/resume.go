@@ -19,8 +19,7 @@ import (
 // for a local job, or on this machine. It returns other errors unchanged.
 func (o *options) resumeError(ctx context.Context, err error) error {
 	id := o.request.ResumeFrom
-	var unknown *job.IDError
-	if id == "" || !errors.As(err, &unknown) {
+	if id == "" || !errors.As(err, new(*job.IDError)) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, outputsTime)

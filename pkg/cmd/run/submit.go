@@ -178,10 +178,7 @@ func (o *options) applyError(ctx context.Context, err error) error {
 
 // submitError gives errors in the input exit code 2.
 func submitError(err error) error {
-	var exists *submit.ExistsError
-	var unusable *submit.StoreError
-	var mistake *submit.InputError
-	if errors.As(err, &exists) || errors.As(err, &unusable) || errors.As(err, &mistake) {
+	if errors.As(err, new(*submit.ExistsError)) || errors.As(err, new(*submit.StoreError)) || errors.As(err, new(*submit.InputError)) {
 		return cli.Usage(err)
 	}
 	return err

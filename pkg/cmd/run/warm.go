@@ -167,9 +167,7 @@ func (r warmRun) ring(ctx context.Context, found candidate) error {
 
 // declined reports whether a host has not taken a call: it has got another one meanwhile, or is ending.
 func declined(err error) bool {
-	var busy *warm.BusyError
-	var refused *warm.RefusedError
-	return errors.As(err, &busy) || errors.As(err, &refused)
+	return errors.As(err, new(*warm.BusyError)) || errors.As(err, new(*warm.RefusedError))
 }
 
 // begin starts a new host, which begins with the call, or shows its manifests.
