@@ -48,9 +48,9 @@ func Promptly[T any](ctx context.Context, find func(context.Context) (T, error))
 		err   error
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
 	answer := make(chan found, 1)
 	go func() {
-		defer cancel()
 		value, err := find(ctx)
 		answer <- found{value, err}
 	}()
@@ -58,11 +58,6 @@ func Promptly[T any](ctx context.Context, find func(context.Context) (T, error))
 	case f := <-answer:
 		return f.value, f.err
 	case <-ctx.Done():
-	}
-	select {
-	case f := <-answer: // at the same time
-		return f.value, f.err
-	default:
 		return found{}.value, ctx.Err()
 	}
 }
