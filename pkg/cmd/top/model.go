@@ -176,34 +176,27 @@ func (m *Model) opened(key Key) bool {
 
 // use adds up what the hosts use, once it is known of all, and takes the mean of their duties.
 func (k *known) use() api.Use {
-	var cpus, memories, duties []float64
-	for _, u := range k.uses {
-		if u.CPU != nil {
-			cpus = append(cpus, *u.CPU)
-		}
-		if u.Memory != nil {
-			memories = append(memories, float64(*u.Memory))
-		}
-		if u.Duty != nil {
-			duties = append(duties, *u.Duty)
-		}
-	}
 	var all api.Use
-	if len(cpus) > 0 && len(cpus) >= k.entry.Hosts {
-		all.CPU = new(sum(cpus))
+	cpu, known := total(k.uses, func(u api.Use) *float64 { return u.CPU })
+	if known > 0 && known >= k.entry.Hosts {
+		all.CPU = &cpu
 	}
-	if len(memories) > 0 && len(memories) >= k.entry.Hosts {
-		all.Memory = new(int64(sum(memories)))
+	memory, known := total(k.uses, func(u api.Use) *int64 { return u.Memory })
+	if known > 0 && known >= k.entry.Hosts {
+		all.Memory = &memory
 	}
-	if len(duties) > 0 {
-		all.Duty = new(sum(duties) / float64(len(duties)))
+	if duty, known := total(k.uses, func(u api.Use) *float64 { return u.Duty }); known > 0 {
+		all.Duty = new(duty / float64(known))
 	}
 	return all
 }
 
-func sum(all []float64) (total float64) {
-	for _, x := range all {
-		total += x
+// total adds up what is known of the hosts, and counts them.
+func total[T int64 | float64](uses map[int]api.Use, of func(api.Use) *T) (sum T, known int) {
+	for _, u := range uses {
+		if n := of(u); n != nil {
+			sum, known = sum+*n, known+1
+		}
 	}
-	return total
+	return sum, known
 }
