@@ -246,7 +246,7 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.Lo
 // tellWaiting returns a function that prints on standard error what a job waits for. A program is
 // also told that it runs.
 func (c *command) tellWaiting(j *job.Job) func(api.Status) {
-	told := report.NewStatusPrinter(ui.New(c.streams.ErrOut, c.clock.Now), j.ID())
+	told := report.NewStatusPrinter(ui.New(c.streams.ErrOut, c.clock.Now), j.ID(), 0)
 	program := event.Of(c.streams.ErrOut) != nil
 	return func(s api.Status) {
 		s = j.Advised(s)

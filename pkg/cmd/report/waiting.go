@@ -23,9 +23,9 @@ type StatusPrinter struct {
 	held *time.Timer   // tells of a pull later, nil if nothing is held back
 }
 
-// NewPatientPrinter returns a StatusPrinter that tells of an image that is pulled once that takes longer than hold: short pulls
-// are usual, and there is nothing to do.
-func NewPatientPrinter(u *ui.UI, id string, hold time.Duration) *StatusPrinter {
+// NewStatusPrinter returns a StatusPrinter for a job that writes to u. It tells of an image that is pulled once that takes longer
+// than hold: short pulls are usual, and there is nothing to do.
+func NewStatusPrinter(u *ui.UI, id string, hold time.Duration) *StatusPrinter {
 	return &StatusPrinter{ui: u, id: id, hold: hold}
 }
 
@@ -49,9 +49,6 @@ func withoutDigits(text string) string {
 		return r
 	}, text)
 }
-
-// NewStatusPrinter returns a StatusPrinter for a job that writes to u.
-func NewStatusPrinter(u *ui.UI, id string) *StatusPrinter { return &StatusPrinter{ui: u, id: id} }
 
 // Waiting says what a pending job waits for, and what fixes that. It says nothing about
 // other jobs.

@@ -36,7 +36,7 @@ func TestTeller(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			told := NewStatusPrinter(ui.New(&out, func() time.Time { return time.Time{} }), "a")
+			told := NewStatusPrinter(ui.New(&out, func() time.Time { return time.Time{} }), "a", 0)
 			for _, s := range tt.seen {
 				told.Waiting(s)
 				told.Running(s)
@@ -71,7 +71,7 @@ func TestPulls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
-				told := NewPatientPrinter(ui.New(&out, func() time.Time { return time.Time{} }), "a", 3*time.Second)
+				told := NewStatusPrinter(ui.New(&out, func() time.Time { return time.Time{} }), "a", 3*time.Second)
 				for _, s := range tt.seen {
 					told.Waiting(s)
 					told.Running(s)

@@ -232,7 +232,7 @@ func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) e
 	defer cancel(nil)
 	done := make(chan outcome, 1)
 	var last api.Status
-	states := report.NewPatientPrinter(o.ui, j.ID(), shortPull)
+	states := report.NewStatusPrinter(o.ui, j.ID(), shortPull)
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
 			o.announce(states, j, s)
