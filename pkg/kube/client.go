@@ -25,7 +25,8 @@ import (
 // Client makes requests to one cluster, for one namespace. It only knows the four API groups that
 // jobs need: the typed clients of client-go register all groups, which would slow down every start.
 type Client struct {
-	core rest.Interface
+	config *rest.Config // as it was given
+	core   rest.Interface
 	// json reads objects of kinds that have no Go type here.
 	json *apiserver.Client
 	// versions are the clients of the other API groups that jobs need.
@@ -42,7 +43,7 @@ type Client struct {
 
 // NewClient returns a Client. It contacts nothing. An empty namespace is all namespaces, for
 // listing. tell, which may be nil, is called with a line when the API server does not answer.
-func NewClient(config *rest.Config, namespace string, tell func(string)) (*Client, error) {
+func NewClient(given *rest.Config, namespace string, tell func(string)) (*Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme, kueue.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -55,12 +56,12 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 		metav1.AddToGroupVersion(scheme, k.GroupVersion())
 		groups = append(groups, k.GroupVersion())
 	}
-	way, config := apiserver.Monitored(config, tell)
+	way, config := apiserver.Monitored(given, tell)
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
-	c := &Client{namespace: namespace, codec: runtime.NewParameterCodec(scheme), transport: way, versions: map[schema.GroupVersion]rest.Interface{}}
+	c := &Client{config: given, namespace: namespace, codec: runtime.NewParameterCodec(scheme), transport: way, versions: map[schema.GroupVersion]rest.Interface{}}
 	factory := serializer.NewCodecFactory(scheme)
 	c.decoder = factory.UniversalDeserializer()
 	codecs := factory.WithoutConversion()

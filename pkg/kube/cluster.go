@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
@@ -23,6 +24,9 @@ type Cluster struct {
 	aroundMu sync.Mutex
 	around   around
 }
+
+// Config returns how the API server is reached, for connections to pods.
+func (c *Cluster) Config() *rest.Config { return c.client.config }
 
 // New returns a Cluster.
 func New(c *Client) *Cluster {

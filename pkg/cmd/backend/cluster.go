@@ -55,7 +55,7 @@ func ClusterRegistry(c *connect.Flags, where config.Target, namespace string) (j
 			if err != nil {
 				return nil, err
 			}
-			return DialWarm(ctx, config, cluster, found, number)
+			return DialWarm(ctx, cluster, found, number)
 		}}
 	registry := job.Registry{Backend: resultRecorder{jobs, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: id, Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
@@ -23,16 +22,15 @@ var ErrNoPod = errors.New("no pod of the job is running")
 type Host struct {
 	handle  api.Handle
 	number  int
-	config  *rest.Config
 	cluster *kube.Cluster
 }
 
 // NewHost returns a host of a job in a cluster.
-func NewHost(config *rest.Config, cluster *kube.Cluster, h api.Handle, number int) *Host {
+func NewHost(cluster *kube.Cluster, h api.Handle, number int) *Host {
 	if h.Host != "" { // the pod is that of the warm host
 		h = warm.HostOf(h)
 	}
-	return &Host{h, number, config, cluster}
+	return &Host{h, number, cluster}
 }
 
 // HostOf returns a host of a job in the cluster that the flags choose. It contacts nothing.
@@ -41,16 +39,12 @@ func HostOf(c *connect.Flags, h api.Handle, number int) (*Host, error) {
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	config, err := c.REST(where)
-	if err != nil {
-		return nil, err
-	}
 	h.Namespace = cmp.Or(h.Namespace, where.Namespace)
 	cluster, err := Cluster(c, where, h.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	return NewHost(config, cluster, h, number), nil
+	return NewHost(cluster, h, number), nil
 }
 
 // Pod returns the pod in which the host is running. The error is ErrNoPod if there is none.
@@ -72,14 +66,14 @@ func (h *Host) Dial(ctx context.Context, port int) (*podconn.Conn, error) {
 }
 
 func (h *Host) dialPod(ctx context.Context, pod kube.Pod, port int) (*podconn.Conn, error) {
-	conn, err := podconn.Dial(ctx, h.config, podconn.Port{Namespace: h.handle.Namespace, Pod: pod.Name, Number: port})
+	conn, err := podconn.Dial(ctx, h.cluster.Config(), podconn.Port{Namespace: h.handle.Namespace, Pod: pod.Name, Number: port})
 	return conn, h.cluster.ExplainForward(pod.Name, err)
 }
 
 // Run runs a program beside the call, in a pod that Pod has returned, and returns its exit code. The error is a
 // RefusedError if it could not be started, and another one if the connection broke.
 func (h *Host) Run(ctx context.Context, pod kube.Pod, argv []string, s podconn.Streams) (int, error) {
-	code, err := podconn.Exec(ctx, h.config, podconn.Container{Namespace: h.handle.Namespace, Pod: pod.Name, Name: api.ContainerName}, argv, s)
+	code, err := podconn.Exec(ctx, h.cluster.Config(), podconn.Container{Namespace: h.handle.Namespace, Pod: pod.Name, Name: api.ContainerName}, argv, s)
 	if errors.As(err, new(apierrors.APIStatus)) {
 		err = &RefusedError{Err: h.cluster.ExplainExec(pod.Name, err)}
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -34,7 +33,7 @@ func Ringing(r job.Registry, call string, conn *warm.Conn) job.Registry {
 
 // DialWarm connects to a pod of a warm host by its number. The first one takes the calls. Without the permission to forward ports, it
 // connects through the store of the host. The error is warm.ErrNoHost if the pod does not run.
-func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost, number int) (*warm.Conn, error) {
+func DialWarm(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost, number int) (*warm.Conn, error) {
 	pod := host.PodOf(number)
 	if pod.Name == "" {
 		return nil, warm.ErrNoHost
@@ -43,7 +42,7 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 	if err != nil {
 		return nil, err
 	}
-	way, err := podconn.Dial(ctx, config, podconn.Port{Namespace: host.Namespace, Pod: pod.Name, Number: api.WarmPort})
+	way, err := podconn.Dial(ctx, cluster.Config(), podconn.Port{Namespace: host.Namespace, Pod: pod.Name, Number: api.WarmPort})
 	if apierrors.IsForbidden(err) && host.Inbox {
 		s, err := store.Open(host.Store)
 		if err != nil {

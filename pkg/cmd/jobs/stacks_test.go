@@ -29,7 +29,7 @@ func refusing(t *testing.T, code int, reason, message string) *backend.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return backend.NewHost(config, kube.New(client), api.Handle{JobID: "a-1", Namespace: "ml"}, 0)
+	return backend.NewHost(kube.New(client), api.Handle{JobID: "a-1", Namespace: "ml"}, 0)
 }
 
 // A host that can't be asked, say because its node is lost, is one of those that give no answer. Without the right, none can.

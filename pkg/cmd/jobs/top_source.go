@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
@@ -25,9 +23,8 @@ import (
 // topSource answers what top asks about jobs.
 type topSource struct {
 	registry job.Registry
-	// cluster and config are nil for local jobs, machine for all others.
+	// cluster is nil for local jobs, machine for all others.
 	cluster *kube.Cluster
-	config  *rest.Config
 	machine *local.Machine
 
 	// noMetrics is why the metrics API does not tell what pods use, noRight why pods can't be asked; nil if they answer, or
@@ -62,10 +59,7 @@ func newTopSource(c *command, allNamespaces bool) (*topSource, error) {
 	if allNamespaces {
 		namespace = ""
 	}
-	if s.registry, s.cluster, err = backend.ClusterRegistry(c.choice.Connection, where, namespace); err != nil {
-		return nil, err
-	}
-	s.config, err = c.choice.Connection.REST(where)
+	s.registry, s.cluster, err = backend.ClusterRegistry(c.choice.Connection, where, namespace)
 	return s, err
 }
 
@@ -126,7 +120,7 @@ func (s *topSource) lastLineOfCall(ctx context.Context, r top.Row, host api.Hand
 	if err != nil {
 		return "", err
 	}
-	conn, err := backend.DialWarm(ctx, s.config, s.cluster, found, max(r.Host, 0))
+	conn, err := backend.DialWarm(ctx, s.cluster, found, max(r.Host, 0))
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +132,7 @@ func (s *topSource) lastLineOfCall(ctx context.Context, r top.Row, host api.Hand
 // probe asks a pod what its call uses.
 func (s *topSource) probe(ctx context.Context, r top.Row) (api.Use, error) {
 	var out bytes.Buffer
-	host := backend.NewHost(s.config, s.cluster, api.Handle{JobID: r.ID, Namespace: r.Namespace}, r.Pod.Host)
+	host := backend.NewHost(s.cluster, api.Handle{JobID: r.ID, Namespace: r.Namespace}, r.Pod.Host)
 	code, err := host.Run(ctx, kube.Pod{Name: r.Pod.Pod}, kube.ProbeArgv(r.Pod, top.HasAccelerators(r.Entry)),
 		podconn.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &bytes.Buffer{}})
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -125,18 +124,10 @@ func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) er
 	if err := cluster.DeleteEndedWarmSets(ctx, job.CurrentUser()); err != nil {
 		fmt.Fprintf(c.streams.ErrOut, "warning: could not delete warm hosts that have ended: %v\n", err)
 	}
-	where, err := c.choice.Connection.ResolveJobs()
-	if err != nil {
-		return cli.Usage(err)
-	}
-	config, err := c.choice.Connection.REST(where)
-	if err != nil {
-		return err
-	}
 	if o.end {
-		return c.endHosts(ctx, config, cluster, hosts, o.output)
+		return c.endHosts(ctx, cluster, hosts, o.output)
 	}
-	return c.listHosts(ctx, config, cluster, hosts, o.output)
+	return c.listHosts(ctx, cluster, hosts, o.output)
 }
 
 // chooseHosts returns the hosts that words name, as those of jobs: whole IDs, prefixes or the digits at their ends. Without words it returns all.
@@ -173,14 +164,14 @@ func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHos
 // patience is how long a host has to tell which call it runs before it is ended. Then the store is asked, which takes longer.
 const patience = 3 * time.Second
 
-func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
+func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
 	errs, calls := make([]error, len(hosts)), make([][]string, len(hosts))
 	jobs := warm.Backend{Backend: cluster, OpenStore: store.Open}
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
 		var state *warm.State
 		asking, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		if s, err := stateOf(asking, config, cluster, host); err == nil {
+		if s, err := stateOf(asking, cluster, host); err == nil {
 			state = &s
 		}
 		ended, err := jobs.EndHost(ctx, host.Handle, state, c.clock.Now())
@@ -214,8 +205,8 @@ func (c *command) endHosts(ctx context.Context, config *rest.Config, cluster *ku
 }
 
 // stateOf asks a host's first pod what it does, until the context ends.
-func stateOf(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) (warm.State, error) {
-	conn, err := backend.DialWarm(ctx, config, cluster, host, 0)
+func stateOf(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost) (warm.State, error) {
+	conn, err := backend.DialWarm(ctx, cluster, host, 0)
 	if err != nil {
 		return warm.State{}, err
 	}
@@ -223,13 +214,13 @@ func stateOf(ctx context.Context, config *rest.Config, cluster *kube.Cluster, ho
 	return conn.State(ctx)
 }
 
-func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
+func (c *command) listHosts(ctx context.Context, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
 	meter := connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
 	items := make([]warmItem, len(hosts))
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
 		item := warmItem{ID: host.ID, Namespace: host.Namespace, Accelerator: host.Accelerator, Owner: host.Owner, Created: host.Created, State: host.State,
 			Cost: meter.OfSummary(host.JobSummary), host: host}
-		if s, err := stateOf(ctx, config, cluster, host); err == nil {
+		if s, err := stateOf(ctx, cluster, host); err == nil {
 			item.Calls, item.Current, item.EndsInSeconds = &s.Calls, s.Current, &s.Ends
 			if s.Current == "" {
 				item.IdleSeconds = &s.Idle

@@ -73,12 +73,7 @@ func (f *forwarding) seen(ctx context.Context, j *job.Job, s api.Status) {
 		}
 		return
 	}
-	config, err := f.connection.REST(f.target)
-	if err != nil {
-		f.ui.Warn("forwarding ports: " + err.Error())
-		return
-	}
-	host := backend.NewHost(config, f.cluster, j.Handle, 0)
+	host := backend.NewHost(f.cluster, j.Handle, 0)
 	for _, tunnel := range f.tunnels {
 		f.ui.Note(fmt.Sprintf("forwarding http://%s to port %d of job %s", tunnel.Address(), tunnel.Remote, j.ID()))
 		go func() {

@@ -153,12 +153,8 @@ func (r *warmRun) lacksSecrets(ctx context.Context, host kube.WarmHost) string {
 
 // remember lets the next call connect to a host at once. Without it, that only takes a little longer.
 func (r *warmRun) remember(host kube.WarmHost) {
-	config, err := r.connection.REST(r.target)
-	if err != nil {
-		return
-	}
 	pod := host.PodOf(0)
-	_ = backend.WarmKeys().SetLast(warm.Reached{Server: config.Host, Host: host.Handle, Pod: pod.Name, UID: pod.UID})
+	_ = backend.WarmKeys().SetLast(warm.Reached{Server: r.to.cluster.Config().Host, Host: host.Handle, Pod: pod.Name, UID: pod.UID})
 }
 
 func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
@@ -169,11 +165,7 @@ func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm
 }
 
 func (r *warmRun) dial(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
-	config, err := r.connection.REST(r.target)
-	if err != nil {
-		return nil, warm.State{}, err
-	}
-	conn, err := backend.DialWarm(ctx, config, r.to.cluster, host, 0)
+	conn, err := backend.DialWarm(ctx, r.to.cluster, host, 0)
 	if err != nil {
 		return nil, warm.State{}, err
 	}

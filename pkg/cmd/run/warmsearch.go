@@ -1,12 +1,9 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
@@ -46,25 +43,24 @@ func (o *options) searchWarm(ctx context.Context) *warmSearch {
 	ctx, stop := context.WithCancel(ctx)
 	s := &warmSearch{stop: stop, at: o.clock.Now(), tried: make(chan struct{})}
 	cluster, err := backend.Cluster(o.connection, o.target, o.target.Namespace)
-	config, configErr := o.connection.REST(o.target)
-	if err = cmp.Or(err, configErr); err != nil {
+	if err != nil {
 		s.list = func() ([]kube.WarmHost, error) { return nil, err }
 		close(s.tried)
 		return s
 	}
 	s.list = sync.OnceValues(func() ([]kube.WarmHost, error) { return cluster.WarmHosts(ctx) })
 	last := backend.WarmKeys().Last()
-	if last.Server != config.Host || last.Host.Namespace != o.target.Namespace {
+	if last.Server != cluster.Config().Host || last.Host.Namespace != o.target.Namespace {
 		last = warm.Reached{}
 	}
-	go s.search(ctx, config, cluster, last)
+	go s.search(ctx, cluster, last)
 	return s
 }
 
 // search connects to the host that was reached last. If that fails, it lists the hosts.
-func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *kube.Cluster, last warm.Reached) {
+func (s *warmSearch) search(ctx context.Context, cluster *kube.Cluster, last warm.Reached) {
 	if last.Pod != "" {
-		s.reach(ctx, config, cluster, last)
+		s.reach(ctx, cluster, last)
 	}
 	found := s.conn != nil
 	close(s.tried)
@@ -78,7 +74,7 @@ func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *k
 }
 
 // reach connects to a host, and reads it from the cluster meanwhile: its pod takes calls until it ends, a while after the host was deleted.
-func (s *warmSearch) reach(ctx context.Context, config *rest.Config, cluster *kube.Cluster, r warm.Reached) {
+func (s *warmSearch) reach(ctx context.Context, cluster *kube.Cluster, r warm.Reached) {
 	ctx, stop := context.WithTimeout(ctx, lastTime)
 	defer stop()
 	read := make(chan kube.WarmHost, 1)
@@ -86,7 +82,7 @@ func (s *warmSearch) reach(ctx context.Context, config *rest.Config, cluster *ku
 		host, _ := cluster.ReachedHost(ctx, r.Host, kube.Pod{Name: r.Pod, UID: r.UID}) // without it, the hosts are listed
 		read <- host
 	}()
-	found := dialHost(ctx, config, cluster, hostOf(r)) // only the pod with this UID can answer
+	found := dialHost(ctx, cluster, hostOf(r)) // only the pod with this UID can answer
 	if host := <-read; host.TakesCalls() && found.conn != nil {
 		s.last, s.connection = host, found
 		return
@@ -114,8 +110,8 @@ func hostOf(r warm.Reached) kube.WarmHost {
 }
 
 // dialHost connects to a host. If that fails, who needs the host tries again.
-func dialHost(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) connection {
-	conn, err := backend.DialWarm(ctx, config, cluster, host, 0)
+func dialHost(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost) connection {
+	conn, err := backend.DialWarm(ctx, cluster, host, 0)
 	if err != nil {
 		return connection{}
 	}
