@@ -96,18 +96,10 @@ func (o *cleanupOptions) run(ctx context.Context) error {
 	return o.sweep(ctx, registry)
 }
 
-// toCleanUp finds the jobs named by the arguments or by --last.
-func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, error) {
-	if o.choice.Last {
-		return o.choice.Matching(ctx, job.Filter{})
-	}
-	return o.choice.JobsToDelete(ctx, o.args, job.FindOptions{})
-}
-
-// cleanUpNamed cleans up the jobs that the arguments name. It fails if one of several
+// cleanUpNamed cleans up the jobs that the arguments or --last name. It fails if one of several
 // can't be found.
 func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
-	jobs, failed, err := o.toCleanUp(ctx)
+	jobs, failed, err := o.choice.JobsToDelete(ctx, o.args, job.FindOptions{})
 	if err != nil {
 		return err
 	}
