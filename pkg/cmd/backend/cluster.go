@@ -75,16 +75,21 @@ func openerOf(s store.Store) func(string) (store.Store, error) {
 // JobsRegistry returns the existing jobs in the cluster's namespace, or in all namespaces.
 // It contacts nothing.
 func JobsRegistry(c *connect.Flags, allNamespaces bool) (job.Registry, error) {
+	registry, _, err := JobsCluster(c, allNamespaces)
+	return registry, err
+}
+
+// JobsCluster is JobsRegistry with the cluster.
+func JobsCluster(c *connect.Flags, allNamespaces bool) (job.Registry, *kube.Cluster, error) {
 	where, err := c.ResolveJobs()
 	if err != nil {
-		return job.Registry{}, cli.Usage(err)
+		return job.Registry{}, nil, cli.Usage(err)
 	}
 	namespace := where.Namespace
 	if allNamespaces {
 		namespace = ""
 	}
-	registry, _, err := ClusterRegistry(c, where, namespace)
-	return registry, err
+	return ClusterRegistry(c, where, namespace)
 }
 
 // StoredRegistry is JobsRegistry without a cluster, for jobs that have ended. Every

@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/top"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
@@ -51,15 +50,8 @@ func newTopSource(c *command, allNamespaces bool) (*topSource, error) {
 		s.registry, err = c.choice.Registry()
 		return s, err
 	}
-	where, err := c.choice.Connection.ResolveJobs()
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	namespace := where.Namespace
-	if allNamespaces {
-		namespace = ""
-	}
-	s.registry, s.cluster, err = backend.ClusterRegistry(c.choice.Connection, where, namespace)
+	var err error
+	s.registry, s.cluster, err = backend.JobsCluster(c.choice.Connection, allNamespaces)
 	return s, err
 }
 
