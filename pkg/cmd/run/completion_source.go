@@ -3,6 +3,7 @@ package run
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,29 +18,17 @@ func completeSource(_ *cobra.Command, _ []string, word string) ([]string, cobra.
 	if !found {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	// Data that is not on this machine begins with one of these.
+	schemes := slices.DeleteFunc([]string{"gs://", "hf://", "pvc://"}, func(s string) bool { return !strings.HasPrefix(s, source) })
 	var offers []string
-	for _, offer := range append(matchingSchemes(source), localPaths(source)...) {
+	for _, offer := range append(schemes, localPaths(source)...) {
 		offers = append(offers, name+"="+offer)
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
-	for _, offer := range offers {
-		if strings.HasSuffix(offer, "/") {
-			directive |= cobra.ShellCompDirectiveNoSpace // the path continues
-		}
+	if slices.ContainsFunc(offers, func(offer string) bool { return strings.HasSuffix(offer, "/") }) {
+		directive |= cobra.ShellCompDirectiveNoSpace // the path continues
 	}
 	return offers, directive
-}
-
-func matchingSchemes(source string) []string {
-	var matching []string
-	// schemes are the beginnings of data that is not on this machine.
-	schemes := []string{"gs://", "hf://", "pvc://"}
-	for _, scheme := range schemes {
-		if strings.HasPrefix(scheme, source) {
-			matching = append(matching, scheme)
-		}
-	}
-	return matching
 }
 
 // localPaths returns the files, and the directories with a slash at the end, whose paths begin with source.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -28,7 +29,10 @@ func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClo
 	if f.earlier != nil && f.earlier.dir != "" {
 		m.Exclude = append(m.Exclude, f.earlier.dir)
 	}
-	m.Unwritable, m.Steering = unwritable(m.CacheDir, now), packaging.Steering()
+	m.Steering = packaging.Steering()
+	m.Unwritable = func(repository string) string { // as an earlier run has found out
+		return provide.Unwritable(packaging.Memory(m.CacheDir), repository, now.Now())
+	}
 	if f.packageRoot != "" {
 		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"
 	}

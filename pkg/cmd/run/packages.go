@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/utils/clock"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
@@ -23,13 +21,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
-
-// unwritable returns what an earlier run found out about repositories.
-func unwritable(cacheDir string, now clock.PassiveClock) func(repository string) string {
-	return func(repository string) string {
-		return provide.Unwritable(packaging.Memory(cacheDir), repository, now.Now())
-	}
-}
 
 // resolve checks that the cluster can mount the job's volumes before anything is sent, looks up
 // what the plan leaves open, and makes sure that the job's packages are there.
