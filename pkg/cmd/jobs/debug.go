@@ -170,7 +170,8 @@ func (c *command) printAddress(ctx context.Context, j *job.Job, port int, worksp
 		root = "${workspaceFolder}"
 		fmt.Fprintln(c.streams.ErrOut, "the job's code is not in this directory: open its package root in VS Code, or run this where the job was submitted")
 	}
-	entry := newLaunch(j.ID(), port, root, workspace)
+	entry := launch{Name: "Kinetic: " + j.ID(), Type: "debugpy", Request: "attach",
+		Connect: address{"127.0.0.1", port}, PathMappings: []pathMapping{{root, workspace}}}
 	if c.debugJSON {
 		return cli.Write(c.streams.Out, cli.JSON, debugAddress{j.ID(), entry.Connect, entry})
 	}
@@ -220,11 +221,6 @@ type address struct {
 type pathMapping struct {
 	LocalRoot  string `json:"localRoot"`
 	RemoteRoot string `json:"remoteRoot"`
-}
-
-func newLaunch(id string, port int, here, there string) launch {
-	return launch{Name: "Kinetic: " + id, Type: "debugpy", Request: "attach",
-		Connect: address{"127.0.0.1", port}, PathMappings: []pathMapping{{here, there}}}
 }
 
 func printLaunch(out io.Writer, entry launch) error {

@@ -89,7 +89,8 @@ type logOptions struct {
 
 func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 	// Other tools have -n for the number of lines.
-	if n := *c.choice.Connection.NamespaceFlag(); isCount(n) {
+	n := *c.choice.Connection.NamespaceFlag()
+	if _, err := strconv.ParseUint(n, 10, 32); err == nil {
 		return nil, cli.Usagef("-n %s: -n names a namespace: for the last %s lines, write --tail %s", n, n, n)
 	}
 	many := c.choice.MayBeSeveral(args)
@@ -119,11 +120,6 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 		o.Since = c.clock.Now().Add(-f.since)
 	}
 	return &logOptions{command: c, Options: o, args: args, many: many, index: f.index, part: part, parts: f.allHosts}, nil
-}
-
-func isCount(word string) bool {
-	_, err := strconv.ParseUint(word, 10, 32)
-	return err == nil
 }
 
 func (o *logOptions) run(ctx context.Context) error {
