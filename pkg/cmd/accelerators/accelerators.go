@@ -67,8 +67,6 @@ const (
 	nameFormat = "name"
 )
 
-func formats() []string { return append([]string{wideFormat, nameFormat}, cli.Formats()...) }
-
 // flags are the flags of the command, as typed.
 type flags struct {
 	output     string
@@ -80,7 +78,7 @@ type flags struct {
 func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra.Command {
 	f := &flags{connection: connect.NewFlags()}
 	own := cli.NewSection("Flags")
-	own.FormatVar(&f.output, "Output `FORMAT`: wide, name, json or yaml.", formats()...)
+	own.FormatVar(&f.output, "Output `FORMAT`: wide, name, json or yaml.", append([]string{wideFormat, nameFormat}, cli.Formats()...)...)
 	own.Flags.BoolVar(&f.live, "live", false, "Query Google Cloud for available zones and quotas.")
 	c := &cobra.Command{
 		Use:               "accelerators [FILTER…] [flags]",

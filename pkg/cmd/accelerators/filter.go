@@ -3,6 +3,7 @@ package accelerators
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,10 +170,7 @@ func (f filter) allowsBut(o offer, but int) bool {
 
 // unknown returns the error for a word that is no filter.
 func unknown(typed, word string, names map[string]string) error {
-	known := []string{string(api.GPU), string(api.TPU), spotWord}
-	for name := range names {
-		known = append(known, name)
-	}
+	known := slices.AppendSeq([]string{string(api.GPU), string(api.TPU), spotWord}, maps.Keys(names))
 	if meant := human.DidYouMean(word, known); meant != "" {
 		return fmt.Errorf("filter %q: %s", typed, meant)
 	}

@@ -150,15 +150,11 @@ func (c *creation) checkName(file config.ProfileFile, name string) error {
 	if !c.force {
 		return exists(name)
 	}
-	c.startFrom(old)
-	return nil
-}
-
-// startFrom takes what is not given from a profile, unless flags name another profile or a context.
-func (c *creation) startFrom(old config.Profile) {
+	// What is not given is taken from there, unless flags name another profile or a context.
 	if c.connection.Target.Profile == "" && c.connection.Context() == "" {
 		c.old, c.connection.Target.Profile = old, old.Name
 	}
+	return nil
 }
 
 func exists(name string) error {
