@@ -103,7 +103,11 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 	if err := c.choice.ApplyTo(&filter); err != nil {
 		return nil, cli.Usage(err)
 	}
-	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
+	level := api.ListReasons // also what only the handle of a local job has
+	if f.output == "" || f.output == "name" {
+		level = api.ListStates
+	}
+	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: level, filter: filter, errOut: c.streams.ErrOut,
 		entryPrinter: entryPrinter{output: f.output, meter: connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now()), watched: f.watch, noHeaders: f.noHeaders, labels: f.labels, custom: custom, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
@@ -133,15 +137,6 @@ func (f *listFlags) check() ([]customColumn, error) {
 		return nil, cli.Usagef("--label-columns cannot be combined with --output %s", f.output)
 	}
 	return custom, nil
-}
-
-func (f *listFlags) level() api.ListLevel {
-	switch f.output {
-	case "", "name":
-		return api.ListStates
-	default: // also what only the handle of a local job has
-		return api.ListReasons
-	}
 }
 
 func (o *listOptions) run(ctx context.Context) error {

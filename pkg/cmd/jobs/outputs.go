@@ -250,7 +250,11 @@ func (c *command) printOutputTable(files []outputs.File, synced, wide bool) erro
 			row = append(row, outputState(f))
 		}
 		if wide {
-			row = append(row, outputTime(f.Updated), f.URL)
+			updated := "" // a link's time is not known
+			if !f.Updated.IsZero() {
+				updated = f.Updated.Format(time.RFC3339)
+			}
+			row = append(row, updated, f.URL)
 		}
 		table.Row(row...)
 	}
@@ -263,14 +267,6 @@ func outputName(f outputs.File) string {
 		return f.Name
 	}
 	return f.Name + " -> " + f.Link
-}
-
-// outputTime is empty for a link, whose time is not known.
-func outputTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Format(time.RFC3339)
 }
 
 func outputState(f outputs.File) string {

@@ -40,10 +40,8 @@ func Errors(w io.Writer, jobs int, errs []error) error {
 // kindOf returns the kind that errors have in common, KindFailed if they have none.
 func kindOf(errs []error) api.ErrorKind {
 	kind := cli.KindOf(errs[0])
-	for _, err := range errs {
-		if cli.KindOf(err) != kind {
-			return api.KindFailed
-		}
+	if slices.ContainsFunc(errs, func(err error) bool { return cli.KindOf(err) != kind }) {
+		return api.KindFailed
 	}
 	return kind
 }
