@@ -73,9 +73,7 @@ func TestInterruptedSubmit(t *testing.T) {
 
 // Another Ctrl-C ends the wait for a cancelled job, which its pod's grace period makes long.
 func TestInterruptedAgain(t *testing.T) {
-	ignored := make(chan os.Signal, 1)
-	signal.Notify(ignored, os.Interrupt)
-	defer signal.Stop(ignored)
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // for good: the last one may come after this test
 	kept, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +96,7 @@ func TestInterruptedAgain(t *testing.T) {
 		})
 		return nil
 	}
-	defer pressing.Wait() // before signals count again
+	defer pressing.Wait()
 	defer close(enough)
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Backend: api.BackendGKE}, Store: kept, Backend: jobtest.Backend{State: api.Running, Deleted: press}}
 	streams, _, _, said := genericiooptions.NewTestIOStreams()
