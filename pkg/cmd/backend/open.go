@@ -8,13 +8,11 @@ import (
 	"strconv"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
-// LookEvery is how often a port is tried until something answers: nothing reports when that happens.
-const LookEvery = 300 * time.Millisecond
+// lookEvery is how often a port is tried until something answers: nothing reports when that happens.
+const lookEvery = 300 * time.Millisecond
 
 // LocalPortNote says where a port of a job of this machine is.
 func LocalPortNote(id string, port int) string {
@@ -26,19 +24,20 @@ func OpenBrowser(ctx context.Context, port int) error {
 	at := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DisableKeepAlives: true}}
-	err := wait.PollUntilContextCancel(ctx, LookEvery, true, func(ctx context.Context) (bool, error) {
+	for {
 		request, err := http.NewRequestWithContext(ctx, http.MethodHead, at, nil)
 		if err != nil {
-			return false, err
+			return err
 		}
-		answer, err := client.Do(request)
-		if err != nil {
-			return false, nil //nolint:nilerr // nothing answers yet
+		if answer, err := client.Do(request); err == nil {
+			_ = answer.Body.Close()
+			break
 		}
-		return true, answer.Body.Close()
-	})
-	if err != nil {
-		return err
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
 	}
 	if err := platform.OpenBrowser(ctx, at); err != nil {
 		return fmt.Errorf("opening %s in a browser: %w: open it yourself", at, err)

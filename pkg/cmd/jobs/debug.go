@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
@@ -89,35 +89,43 @@ func tooLate(j *job.Job) error {
 
 // forwardTo forwards connections to a job in the cluster until it ends.
 func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
-	host, err := backend.HostOf(c.choice.Connection, j.Handle, 0)
+	session, err := c.newSession(j, port)
 	if err != nil {
 		return err
 	}
-	listener, err := listen(port)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	defer listener.Close()
-	screen, answered := ui.New(c.streams.ErrOut, c.clock.Now), false
-	dial := func(ctx context.Context) (*podconn.Conn, error) { return host.Dial(ctx, api.Contract.Ports.Debug) }
-	status, err := whileRunning(ctx, j, tellDebugged(screen, j.ID()), func(ctx context.Context) error {
-		if err := awaitDebugger(ctx, dial); err != nil {
-			return err
-		}
-		answered = true
-		if err := c.printAddress(ctx, j, listener.Addr().(*net.TCPAddr).Port, api.PodWorkspace); err != nil {
-			return err
-		}
-		screen.Note("forwarding connections until the job ends; Ctrl-C ends only the forwarding")
-		return podconn.Serve(ctx, listener, dial, func(err error) { screen.Warn(err.Error()) })
-	})
+	defer session.listener.Close()
+	status, err := whileRunning(ctx, j, session.seen(), session.serve)
 	switch {
 	case err != nil:
 		return report.Interrupted(c.streams.ErrOut, j, err)
-	case status.State == api.Succeeded && !answered:
+	case status.State == api.Succeeded && !session.answered:
 		return tooLate(j)
 	}
 	return report.Settle(ctx, c.streams.ErrOut, j, status)
+}
+
+type session struct {
+	*command
+	job      *job.Job
+	listener net.Listener
+	ui       *ui.UI
+	// dial connects to the debugger of the job.
+	dial func(context.Context) (*podconn.Conn, error)
+	// answered says that the debugger of the job was reached.
+	answered bool
+}
+
+func (c *command) newSession(j *job.Job, port int) (*session, error) {
+	host, err := backend.HostOf(c.choice.Connection, j.Handle, 0)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(port)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	dial := func(ctx context.Context) (*podconn.Conn, error) { return host.Dial(ctx, api.Contract.Ports.Debug) }
+	return &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now), dial: dial}, nil
 }
 
 // listen opens the local port. It is called before anything is waited for.
@@ -132,30 +140,47 @@ func listen(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// tellDebugged returns a function that says what a job waits for before it can be debugged.
-func tellDebugged(screen *ui.UI, id string) func(api.Status) {
+func (s *session) seen() func(api.Status) {
 	begun := false
 	return func(status api.Status) {
 		switch {
 		case begun:
 		case status.State == api.Pending:
-			screen.State(id, status, strings.TrimSuffix("waiting for its pod: "+status.Message, ": "))
+			s.ui.State(s.job.ID(), status, strings.TrimSuffix("waiting for its pod: "+status.Message, ": "))
 		case status.State == api.Running:
-			screen.State(id, status, "waiting for its debugger to listen")
+			s.ui.State(s.job.ID(), status, "waiting for its debugger to listen")
 			begun = true
 		}
 	}
 }
 
-// awaitDebugger waits until the debugger of a job listens.
-func awaitDebugger(ctx context.Context, dial func(context.Context) (*podconn.Conn, error)) error {
-	return wait.PollUntilContextCancel(ctx, backend.LookEvery, true, func(ctx context.Context) (bool, error) {
-		err := podconn.Answers(ctx, dial)
-		if errors.As(err, new(*podconn.RefusedError)) || errors.Is(err, backend.ErrNoPod) || apierrors.IsNotFound(err) {
-			return false, nil
+// lookEvery is how often a port is tried until something listens on it: nothing reports
+// when that happens.
+const lookEvery = 300 * time.Millisecond
+
+// serve waits until the debugger listens, says how to reach it, and forwards.
+func (s *session) serve(ctx context.Context) error {
+	for {
+		err := podconn.Answers(ctx, s.dial)
+		if err == nil {
+			break
 		}
-		return err == nil, err
-	})
+		if !errors.As(err, new(*podconn.RefusedError)) && !errors.Is(err, backend.ErrNoPod) && !apierrors.IsNotFound(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+	s.answered = true
+	port := s.listener.Addr().(*net.TCPAddr).Port
+	if err := s.printAddress(ctx, s.job, port, api.PodWorkspace); err != nil {
+		return err
+	}
+	s.ui.Note("forwarding connections until the job ends; Ctrl-C ends only the forwarding")
+	return podconn.Serve(ctx, s.listener, s.dial, func(err error) { s.ui.Warn(err.Error()) })
 }
 
 // printAddress prints the address for a debugger, and the entry for VS Code.
