@@ -138,13 +138,23 @@ func (c clientVersion) line() string {
 	return fmt.Sprintf("%s (%s)", c.Version, strings.Join(append(about, c.Platform, c.GoVersion), ", "))
 }
 
-// yaml returns the same fields as JSON, which are on one level. Only the names lose their quotes.
+// yaml returns the same fields as JSON. All of them are on one level.
 func (c clientVersion) yaml() string {
-	fields, _ := json.MarshalIndent(c, "", "") // texts and booleans can always be written
 	var b strings.Builder
-	for line := range strings.Lines(strings.Trim(string(fields), "{}\n")) {
-		b.WriteString(strings.Replace(strings.TrimRight(line, ",\n"), `"`, "", 2) + "\n")
+	text := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, strconv.Quote(value))
+		}
 	}
+	text("version", c.Version)
+	text("commit", c.Commit)
+	text("commitTime", c.CommitTime)
+	if c.Modified {
+		b.WriteString("modified: true\n")
+	}
+	fmt.Fprintf(&b, "development: %t\n", c.Development)
+	text("goVersion", c.GoVersion)
+	text("platform", c.Platform)
 	return b.String()
 }
 
