@@ -64,14 +64,19 @@ func readEnvironment(f envFlags, environ []string) (variables, error) {
 			r.local[name] = value
 		}
 	}
-	for _, of := range []struct {
-		values []string
-		read   func(string) error
-	}{{f.Set, r.set}, {f.Secret, r.secret}, {f.Capture, r.capture}} {
-		for _, value := range of.values {
-			if err := of.read(value); err != nil {
-				return variables{}, err
-			}
+	for _, s := range f.Set {
+		if err := r.set(s); err != nil {
+			return variables{}, err
+		}
+	}
+	for _, s := range f.Secret {
+		if err := r.secret(s); err != nil {
+			return variables{}, err
+		}
+	}
+	for _, s := range f.Capture {
+		if err := r.capture(s); err != nil {
+			return variables{}, err
 		}
 	}
 	r.note()
