@@ -55,7 +55,7 @@ type cancelOptions struct {
 }
 
 func (c *command) runCancel(ctx context.Context, args []string, o cancelOptions) error {
-	found, failed, err := c.choice.JobsToDelete(ctx, args, job.FindOptions{Unended: true})
+	found, failed, err := c.toCancel(ctx, args)
 	if errors.Is(err, job.ErrNoJob) && !c.choice.Last {
 		fmt.Fprintln(c.streams.ErrOut, err)
 		return o.out.finish([]any{}, nil)
@@ -148,4 +148,12 @@ func (c *command) cancelEach(ctx context.Context, args []string, found []*job.Jo
 		return err
 	}
 	return report.Errors(c.streams.ErrOut, max(len(args), len(found)), append(failed, errs...))
+}
+
+// toCancel finds the jobs to cancel. Flags choose only jobs that have not ended.
+func (c *command) toCancel(ctx context.Context, args []string) ([]*job.Job, []error, error) {
+	if c.choice.Any() {
+		return c.choice.Matching(ctx, job.Filter{States: []api.State{api.Pending, api.Running}})
+	}
+	return c.choice.JobsToDelete(ctx, args, job.FindOptions{Unended: true})
 }

@@ -42,16 +42,9 @@ func (f *jobFlags) Jobs(ctx context.Context, ids []string) (found []*job.Job, fa
 	return f.find(ctx, ids, job.FindOptions{})
 }
 
-// JobsToDelete finds jobs that a command ends or removes, and what is left of jobs, by IDs or else by flags. failed has an error
-// for each job that can't be found, which does not stop the command for the others; if there is only one ID, its error is err.
+// JobsToDelete finds jobs that a command ends or removes, and what is left of jobs. failed has an error for each job
+// that can't be found, which does not stop the command for the others; if there is only one ID, its error is err.
 func (f *jobFlags) JobsToDelete(ctx context.Context, ids []string, o job.FindOptions) (found []*job.Job, failed []error, err error) {
-	if len(ids) == 0 {
-		var filter job.Filter
-		if o.Unended {
-			filter.States = []api.State{api.Pending, api.Running}
-		}
-		return f.Matching(ctx, filter)
-	}
 	o.Remains = true
 	return f.find(ctx, ids, o)
 }

@@ -96,10 +96,18 @@ func (o *cleanupOptions) run(ctx context.Context) error {
 	return o.sweep(ctx, registry)
 }
 
-// cleanUpNamed cleans up the jobs that the arguments or --last name. It fails if one of several
+// toCleanUp finds the jobs named by the arguments or by --last.
+func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, error) {
+	if o.choice.Last {
+		return o.choice.Matching(ctx, job.Filter{})
+	}
+	return o.choice.JobsToDelete(ctx, o.args, job.FindOptions{})
+}
+
+// cleanUpNamed cleans up the jobs that the arguments name. It fails if one of several
 // can't be found.
 func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
-	jobs, failed, err := o.choice.JobsToDelete(ctx, o.args, job.FindOptions{})
+	jobs, failed, err := o.toCleanUp(ctx)
 	if err != nil {
 		return err
 	}
