@@ -32,9 +32,8 @@ func Columns(headers ...string) []Column {
 }
 
 const (
-	// gap is between two columns, and least the width of the narrowest, as in kubectl's tables.
-	gap   = "   "
-	least = 3
+	// gap is between two columns, as in kubectl's tables.
+	gap = "   "
 	// fewest is how many characters of a text stay.
 	fewest   = 12
 	ellipsis = "…"
@@ -119,14 +118,9 @@ func (l *layout) measure(rows [][]string) {
 	l.widths = make([]int, len(l.columns))
 	for i, c := range l.columns {
 		if !l.short[i] {
-			l.widths[i] = max(c.Least, least)
+			l.widths[i] = c.Least
 		}
 	}
-	l.widen(rows)
-}
-
-// widen makes room for the cells of rows.
-func (l *layout) widen(rows [][]string) {
 	for _, row := range rows {
 		for i, cell := range row[:min(len(row), len(l.columns))] {
 			l.widths[i] = max(l.widths[i], utf8.RuneCountInString(l.cell(i, cell)))

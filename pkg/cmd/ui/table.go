@@ -1,104 +1,170 @@
 package ui
 
 import (
-	"cmp"
+	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"strings"
+
+	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Table writes rows in columns, aligned like kubectl's. The rows before the first Flush decide how the others are written,
-// so that a watch stays readable.
+// Table writes rows in columns, aligned like kubectl's. Rows after a Flush keep the
+// widths of earlier ones, so that a watch stays readable.
 type Table struct {
-	w       io.Writer
-	columns []Column // nil before the first row of a table without headers
-	headers bool
-	width   int // of a line; 0 for any
-	rows    []tableRow
-	layout  *layout   // nil before the first Flush
-	next    [2]string // the words of the next row
+	w interface {
+		io.Writer
+		Flush() error
+	}
+	painter *painter
+	fitted  *fitted // nil if lines may have any width
+	err     error   // the first one
 }
 
-// tableRow is a row that is not written, with a word and its replacement in colour.
-type tableRow struct {
-	cells []string
-	words [2]string
+// fitted are the rows of a table that fits into a width. The rows before the first Flush decide how.
+type fitted struct {
+	columns []Column
+	headers bool
+	width   int
+	rows    [][]string // those that are not written
+	layout  *layout
 }
 
 // NewFitted is NewTable for a table whose lines fit into the width of the terminal, if w is one.
 func NewFitted(w io.Writer, style Style, headers bool, columns ...Column) *Table {
-	return &Table{w: w, columns: columns, headers: headers, width: style.Width()}
+	if width := style.Width(); width > 0 {
+		p := &painter{w: w, painted: map[int][2]string{}}
+		t := &Table{painter: p, fitted: &fitted{columns: columns, headers: headers, width: width}}
+		if headers {
+			p.rows++
+		}
+		return t
+	}
+	var names []string
+	for _, c := range columns {
+		if headers {
+			names = append(names, fmt.Sprintf("%-*s", c.Least, c.Header))
+		}
+	}
+	return NewTable(w, names...)
 }
 
 // NewTable returns a table with headers, written in upper case; without headers there is
 // no header line.
 func NewTable(w io.Writer, headers ...string) *Table {
-	return &Table{w: w, columns: Columns(headers...), headers: len(headers) > 0}
+	p := &painter{w: w, painted: map[int][2]string{}}
+	t := &Table{w: printers.GetNewTabWriter(p), painter: p}
+	if len(headers) > 0 {
+		t.Row(strings.Split(strings.ToUpper(strings.Join(headers, "\t")), "\t")...)
+	}
+	return t
 }
 
 // Highlight shows the state's word in the next row in its colour, if the style has colours. What runs is bold: it is
 // what people look for in a long list, beside what has failed.
 func (t *Table) Highlight(style Style, state api.State) {
+	if !style.Color {
+		return
+	}
 	word := style.InColor(state, string(state))
 	if state == api.Running {
 		word = style.Bold(string(state))
 	}
-	t.next = [2]string{string(state), word}
+	t.painter.painted[t.painter.rows] = [2]string{string(state), word}
+}
+
+// painter collects aligned lines, writes them at once, and adds colours: escape sequences
+// would count as text while lines are aligned.
+type painter struct {
+	w       io.Writer
+	text    bytes.Buffer
+	rows    int               // that were added
+	lines   int               // that were written
+	painted map[int][2]string // a word and its replacement, by line
+}
+
+func (p *painter) Write(b []byte) (int, error) { return p.text.Write(b) }
+
+func (p *painter) flush() error {
+	if len(p.painted) == 0 {
+		p.lines = p.rows
+		_, err := p.text.WriteTo(p.w)
+		return err
+	}
+	var all strings.Builder
+	for line := range strings.Lines(p.text.String()) {
+		if words, found := p.painted[p.lines]; found {
+			line = strings.Replace(line, words[0], words[1], 1)
+			delete(p.painted, p.lines)
+		}
+		all.WriteString(line)
+		p.lines++
+	}
+	p.text.Reset()
+	_, err := io.WriteString(p.w, all.String())
+	return err
 }
 
 // Row adds a row. Cells are cleaned and kept to one line each; an empty one becomes
 // <none>.
 func (t *Table) Row(cells ...string) {
-	row := tableRow{make([]string, len(cells)), t.next}
+	t.painter.rows++
+	line := make([]string, len(cells))
 	for i, cell := range cells {
-		row.cells[i] = cleanCell(cell)
+		line[i] = cleanCell(cell)
 	}
-	t.rows, t.next = append(t.rows, row), [2]string{}
+	if t.fitted != nil {
+		t.fitted.rows = append(t.fitted.rows, line)
+		return
+	}
+	if _, err := io.WriteString(t.w, strings.Join(line, "\t")+"\n"); t.err == nil {
+		t.err = err
+	}
 }
 
-// Flush writes the rows so far, below the headers if they are the first, and what all have of the columns that are left
-// out.
+// Flush writes the rows so far and returns the first error of the table.
 func (t *Table) Flush() error {
-	cells := make([][]string, len(t.rows))
-	for i, row := range t.rows {
-		cells[i] = row.cells
+	if t.fitted != nil {
+		t.painter.rows += t.fitted.write(&t.painter.text)
+	} else if err := t.w.Flush(); t.err == nil {
+		t.err = err
 	}
-	var text strings.Builder
-	common := ""
-	switch {
-	case t.layout == nil:
-		if len(t.columns) == 0 && len(cells) > 0 {
-			t.columns = make([]Column, len(cells[0]))
-		}
-		var headers [][]string
-		if t.headers {
-			headers = [][]string{make([]string, len(t.columns))}
-			for i, c := range t.columns {
-				headers[0][i] = strings.ToUpper(c.Header)
-			}
-		}
-		t.layout = fit(t.columns, headers, cells, cmp.Or(t.width, math.MaxInt))
-		common = t.layout.common
-		for _, row := range headers {
-			text.WriteString(t.layout.line(row) + "\n")
-		}
-	case t.width == 0:
-		t.layout.widen(cells)
+	if err := t.painter.flush(); t.err == nil {
+		t.err = err
 	}
-	for _, row := range t.rows {
-		text.WriteString(strings.Replace(t.layout.line(row.cells), row.words[0], row.words[1], 1) + "\n")
-	}
-	if t.headers && common != "" {
-		text.WriteString(common + "\n")
-	}
-	t.rows = nil
-	if _, err := io.WriteString(t.w, text.String()); err != nil {
-		return fmt.Errorf("writing the table: %w", err)
+	if t.err != nil {
+		return fmt.Errorf("writing the table: %w", t.err)
 	}
 	return nil
+}
+
+// write writes the rows so far, below the headers if they are the first, and what all have of the columns that are left
+// out. It returns how many lines that is more than the headers and the rows.
+func (f *fitted) write(to *bytes.Buffer) (more int) {
+	first := f.layout == nil
+	if first {
+		var headers [][]string
+		if f.headers {
+			var row []string
+			for _, c := range f.columns {
+				row = append(row, strings.ToUpper(c.Header))
+			}
+			headers = [][]string{row}
+		}
+		f.layout = fit(f.columns, headers, f.rows, f.width)
+		f.rows = append(headers, f.rows...)
+	}
+	for _, row := range f.rows {
+		to.WriteString(f.layout.line(row) + "\n")
+	}
+	if first && f.headers && f.layout.common != "" {
+		to.WriteString(f.layout.common + "\n")
+		more = 1
+	}
+	f.rows = nil
+	return more
 }
 
 // none is written for an empty cell.
