@@ -153,7 +153,7 @@ func TestNothingToSelect(t *testing.T) {
 	if _, found := m.Selected(noon); found || m.Toggle(noon) {
 		t.Error("something was selected")
 	}
-	if got := textOf(m.Screen(80, 10, noon).Lines[above]); got != "no jobs" {
+	if got := m.Screen(80, 10, noon).Lines[above].Text(); got != "no jobs" {
 		t.Errorf("got %q", got)
 	}
 }

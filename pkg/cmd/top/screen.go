@@ -36,26 +36,44 @@ type Part struct {
 	Bold, Dim bool
 }
 
+// Text returns the text of a line.
+func (l Line) Text() string {
+	var b strings.Builder
+	for _, p := range l.Parts {
+		b.WriteString(p.Text)
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
 // The lines besides rows: the title, the notice and the headers above them, the keys below.
 const above, below = 3, 1
 
-// Screen lays out the screen. One without room for a row is empty.
+// Screen lays out the screen. A screen without room for more has only rows.
 func (m *Model) Screen(width, height int, now time.Time) Screen {
 	rows := m.Rows(now)
 	room := height - above - below
+	bare := room < 1
+	if bare {
+		room = height
+	}
 	if room < 1 || width < 1 {
 		return Screen{}
 	}
 	columns, dropped := m.fit(rows, width, now)
 	first := m.window(rows, room)
-	s := Screen{Rows: rows[first:min(first+room, len(rows))], Lines: []Line{
-		{Parts: []Part{{Text: cut(m.title(rows, width, now), width), Bold: true}}},
-		m.second(rows, columns, dropped, width), headers(columns, width)}}
+	s := Screen{Rows: rows[first:min(first+room, len(rows))]}
+	if !bare {
+		s.Lines = append(s.Lines, Line{Parts: []Part{{Text: cut(m.title(rows, width, now), width), Bold: true}}},
+			m.second(rows, columns, dropped, width), headers(columns, width))
+	}
 	for i, r := range s.Rows {
 		s.Lines = append(s.Lines, m.row(columns, r, first+i == m.index, width))
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 && !bare {
 		s.Lines = append(s.Lines, Line{Parts: []Part{{Text: cut(m.Empty, width), Dim: true}}})
+	}
+	if bare {
+		return s
 	}
 	for len(s.Lines) < height-below {
 		s.Lines = append(s.Lines, Line{})

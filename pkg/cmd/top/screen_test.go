@@ -12,15 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
 
-// textOf returns the text of a line.
-func textOf(l Line) string {
-	var b strings.Builder
-	for _, p := range l.Parts {
-		b.WriteString(p.Text)
-	}
-	return strings.TrimRight(b.String(), " ")
-}
-
 // team is a screen with something of everything.
 func team() *Model {
 	m := New(Model{Title: "Jobs in namespace ml", Empty: "no jobs in namespace ml"})
@@ -51,14 +42,14 @@ func TestScreens(t *testing.T) {
 		s := team().Screen(width, 14, noon)
 		var text strings.Builder
 		for _, l := range s.Lines {
-			if n := uniseg.StringWidth(textOf(l)); n > width {
-				t.Errorf("%d cells in a screen of %d: %s", n, width, textOf(l))
+			if n := uniseg.StringWidth(l.Text()); n > width {
+				t.Errorf("%d cells in a screen of %d: %s", n, width, l.Text())
 			}
 			mark := " "
 			if l.Selected {
 				mark = ">"
 			}
-			text.WriteString(strings.TrimRight(mark+textOf(l), " ") + "\n")
+			text.WriteString(strings.TrimRight(mark+l.Text(), " ") + "\n")
 		}
 		if len(s.Lines) != 14 {
 			t.Errorf("%d lines", len(s.Lines))
@@ -83,7 +74,7 @@ func TestEverySizeFits(t *testing.T) {
 					n += uniseg.StringWidth(p.Text)
 				}
 				if n > width {
-					t.Fatalf("%d×%d: %d cells: %q", width, height, n, textOf(l))
+					t.Fatalf("%d×%d: %d cells: %q", width, height, n, l.Text())
 				}
 			}
 		}
@@ -102,7 +93,7 @@ func TestSecondLine(t *testing.T) {
 	} {
 		m := team()
 		m.Notice = tt.notice
-		if got := textOf(m.Screen(tt.width, 20, noon).Lines[1]); got != tt.want {
+		if got := m.Screen(tt.width, 20, noon).Lines[1].Text(); got != tt.want {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}
