@@ -56,7 +56,7 @@ func (c *Cluster) volumes() volumeChecker {
 	return volumeChecker{Namespace: c.client.namespace, Get: c.read, Say: c.client.transport.Say}
 }
 
-// read reads an object of a kind that has no Go type here.
+// read reads an object of any kind, as JSON.
 func (c *Cluster) read(ctx context.Context, into any, path ...string) error {
-	return retry(ctx, func() error { return c.client.json.Get(ctx, into, nil, path...) })
+	return retry(ctx, func() error { return c.client.plain.Get(ctx, into, nil, path...) })
 }

@@ -27,8 +27,8 @@ import (
 type Client struct {
 	config *rest.Config // as it was given
 	core   rest.Interface
-	// json reads objects of kinds that have no Go type here.
-	json *apiserver.Client
+	// plain reads objects of any kind, as JSON.
+	plain *apiserver.Client
 	// versions are the clients of the other API groups that jobs need.
 	versions map[schema.GroupVersion]rest.Interface
 
@@ -75,7 +75,7 @@ func NewClient(given *rest.Config, namespace string, tell func(string)) (*Client
 	if c.core, err = clientFor(corev1.SchemeGroupVersion, "/api"); err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
-	c.json = apiserver.ClientOf(c.core, way)
+	c.plain = apiserver.ClientOf(c.core, way)
 	for _, group := range groups {
 		if c.versions[group], err = clientFor(group, "/apis"); err != nil {
 			return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)

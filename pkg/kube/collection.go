@@ -122,7 +122,7 @@ func noLeaderWorkerSets() error {
 var errNoKind = errors.New("the cluster has no such kind")
 
 func (c *Client) discover(ctx context.Context, version schema.GroupVersion, into *metav1.APIResourceList) error {
-	err := c.json.Get(ctx, into, nil, versionPath(version)...)
+	err := c.plain.Get(ctx, into, nil, versionPath(version)...)
 	return c.explain("discover", kind{resource: version.String()}, "", err)
 }
 

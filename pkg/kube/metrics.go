@@ -34,7 +34,7 @@ func (c *Cluster) Uses(ctx context.Context) (map[PodName]api.Use, error) {
 		path = []string{metricsVersion, "namespaces", c.client.namespace, "pods"}
 	}
 	var all podMetrics
-	if err := c.client.json.Get(ctx, &all, map[string]string{"labelSelector": joblist.Selector}, path...); err != nil {
+	if err := c.client.plain.Get(ctx, &all, map[string]string{"labelSelector": joblist.Selector}, path...); err != nil {
 		return nil, c.client.explain("list", kind{resource: "pods of metrics.k8s.io"}, "", err)
 	}
 	uses := map[PodName]api.Use{}

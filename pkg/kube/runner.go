@@ -160,7 +160,7 @@ func (c *Client) usedRunners(ctx context.Context) (map[string]bool, error) {
 // does not have the kind.
 func (c *Client) podTemplates(ctx context.Context, k *diagnose.Kind) ([]corev1.PodTemplateSpec, error) {
 	var list struct{ Items []map[string]any }
-	err := retry(ctx, func() error { return c.json.Get(ctx, &list, nil, c.workloads(k).collection().path(c.namespace)...) })
+	err := retry(ctx, func() error { return c.plain.Get(ctx, &list, nil, c.workloads(k).collection().path(c.namespace)...) })
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

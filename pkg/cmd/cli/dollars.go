@@ -10,7 +10,7 @@ import (
 
 // DollarsVar defines a flag for a positive amount of US dollars, with or without a $. Zero means that it was not given.
 func DollarsVar(fs *pflag.FlagSet, p *float64, name, usage string) {
-	fs.Var(value[float64]{p, "amount", parseDollars, func(usd float64) string { return strconv.FormatFloat(usd, 'f', -1, 64) }}, name, usage)
+	fs.Var(flagValue[float64]{p, "amount", parseDollars, func(usd float64) string { return strconv.FormatFloat(usd, 'f', -1, 64) }}, name, usage)
 }
 
 func parseDollars(s string) (float64, error) {

@@ -13,13 +13,13 @@ import (
 
 // DurationVar defines a flag for a positive duration: 90 (seconds), 90s, 15m, 1h30m or 30d. Zero means that it was not given.
 func DurationVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
-	fs.Var(value[time.Duration]{p, "duration", ParseDuration, time.Duration.String}, name, usage)
+	fs.Var(flagValue[time.Duration]{p, "duration", ParseDuration, time.Duration.String}, name, usage)
 }
 
 // AgeVar defines a flag for a positive duration with a unit: what is deleted by age is rarely seconds old. Zero means that it
 // was not given.
 func AgeVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
-	fs.Var(value[time.Duration]{p, "duration", parseAge, time.Duration.String}, name, usage)
+	fs.Var(flagValue[time.Duration]{p, "duration", parseAge, time.Duration.String}, name, usage)
 }
 
 func parseAge(s string) (time.Duration, error) {
@@ -33,7 +33,7 @@ func parseAge(s string) (time.Duration, error) {
 // p means that it was not given.
 func IntervalVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
 	text := func(d time.Duration) string { return max(d, 0).String() }
-	fs.Var(value[time.Duration]{p, "duration", parseInterval, text}, name, usage)
+	fs.Var(flagValue[time.Duration]{p, "duration", parseInterval, text}, name, usage)
 }
 
 func parseInterval(s string) (time.Duration, error) {

@@ -34,7 +34,7 @@ func eventsSection() Section {
 		}
 		return s, nil
 	}
-	s.Flags.Var(value[string]{&format, "format", read, strings.Clone}, eventsFlag, "Write standard error as `FORMAT`: text, or json for one JSON object per line (see docs/automation.md).")
+	s.Flags.Var(flagValue[string]{&format, "format", read, func(s string) string { return s }}, eventsFlag, "Write standard error as `FORMAT`: text, or json for one JSON object per line (see docs/automation.md).")
 	s.Offer(eventsFlag, eventsText, eventsJSON)
 	return s
 }

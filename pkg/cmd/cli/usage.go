@@ -115,15 +115,15 @@ func takesFile(value string) bool {
 	return strings.Contains(value, "FILE") || strings.Contains(value, "DIR") || strings.Contains(value, "URL")
 }
 
-// value is a flag that is read from a text. Its zero value is shown as no text: the flag was not given.
-type value[T comparable] struct {
+// flagValue is a flag that is read from a text. Its zero value is shown as no text.
+type flagValue[T comparable] struct {
 	p    *T
 	kind string // for help
 	read func(string) (T, error)
 	text func(T) string
 }
 
-func (v value[T]) Set(s string) error {
+func (v flagValue[T]) Set(s string) error {
 	got, err := v.read(s)
 	if err == nil {
 		*v.p = got
@@ -131,14 +131,14 @@ func (v value[T]) Set(s string) error {
 	return err
 }
 
-func (v value[T]) String() string {
+func (v flagValue[T]) String() string {
 	if *v.p == *new(T) {
 		return ""
 	}
 	return v.text(*v.p)
 }
 
-func (v value[T]) Type() string { return v.kind }
+func (v flagValue[T]) Type() string { return v.kind }
 
 // Unbounded is the largest value of a number that only the API server limits.
 const Unbounded = math.MaxInt32
@@ -155,7 +155,7 @@ func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
 }
 
 // numberValue is a whole number from least, which is words for people, to most.
-func numberValue(p *int, least, most int, words string) value[int] {
+func numberValue(p *int, least, most int, words string) flagValue[int] {
 	read := func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < least || n > most {
@@ -169,5 +169,5 @@ func numberValue(p *int, least, most int, words string) value[int] {
 		}
 		return strconv.Itoa(n)
 	}
-	return value[int]{p, "number", read, text}
+	return flagValue[int]{p, "number", read, text}
 }

@@ -246,7 +246,8 @@ func New(p submit.Planned, o provide.Estimate, prices price.Table) Explanation {
 	}
 	e.Target = explainTarget(p)
 	if wanted, _ := submit.WantedNetwork(s); wanted != "" {
-		e.Accelerator.Network, e.Accelerator.NetworkReason, e.Accelerator.network = new(cmp.Or(s.Network, api.NetworkTCP)), Optional(p.PlainNetwork), NetworkText(p)
+		e.Accelerator.Network = new(cmp.Or(s.Network, api.NetworkTCP))
+		e.Accelerator.NetworkReason, e.Accelerator.network = Optional(p.PlainNetwork), NetworkText(p)
 	}
 	e.Image = explainImage(p, o)
 	if s.KeepWarm.Idle == 0 {

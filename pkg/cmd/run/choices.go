@@ -20,14 +20,14 @@ func (f *flags) chooseBackend() (api.Backend, error) {
 	return chosen, err
 }
 
-// chooseKinds reads the flags that take one of a few words.
-func (f *flags) chooseKinds(r *api.Request) error {
-	var pools, retry, hang, network error
-	r.NodePools, pools = choose[api.NodePools]("--slice-node-pool", f.nodePools, nodePools(), "")
-	r.RetryOn, retry = choose("--retry-on", f.retryOn, retryOns(), api.RetryOnCrash)
-	r.HangAction, hang = choose("--hang-action", f.hangAction, hangActions(), api.HangStacks)
-	r.Network, network = choose[api.Network]("--network", f.network, networks(), autoNetwork)
-	return cmp.Or(pools, retry, hang, network)
+// chooseWords reads the flags that take one of a few words.
+func (f *flags) chooseWords(r *api.Request) error {
+	var poolsErr, retryErr, hangErr, networkErr error
+	r.NodePools, poolsErr = choose[api.NodePools]("--slice-node-pool", f.nodePools, nodePools(), "")
+	r.RetryOn, retryErr = choose("--retry-on", f.retryOn, retryOns(), api.RetryOnCrash)
+	r.HangAction, hangErr = choose("--hang-action", f.hangAction, hangActions(), api.HangStacks)
+	r.Network, networkErr = choose[api.Network]("--network", f.network, networks(), autoNetwork)
+	return cmp.Or(poolsErr, retryErr, hangErr, networkErr)
 }
 
 // choose returns the value of a flag that takes one of some words, "" for the standard, which the job's records leave out.

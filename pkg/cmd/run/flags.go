@@ -250,7 +250,7 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	if r.Annotations, err = pairs("--annotation", f.annotations); err != nil {
 		return r, env, err
 	}
-	if err := f.chooseKinds(&r); err != nil {
+	if err := f.chooseWords(&r); err != nil {
 		return r, env, err
 	}
 	if err := chooseKeepWarm(&r.KeepWarm, f.keepWarm, getenv); err != nil {
@@ -282,9 +282,9 @@ func (f *flags) readImages(r *api.Request, getenv func(string) string) error {
 			i.BaseImageRepo = getenv("KINETIC_BASE_IMAGE_REPO")
 		}
 	}
-	_, runtime := choose("--runtime", i.Runtime, decide.Runtimes(), "")
-	_, builder := choose("--builder", i.Builder, decide.Builders(), "")
-	if err := cmp.Or(runtime, builder); err != nil {
+	_, runtimeErr := choose("--runtime", i.Runtime, decide.Runtimes(), "")
+	_, builderErr := choose("--builder", i.Builder, decide.Builders(), "")
+	if err := cmp.Or(runtimeErr, builderErr); err != nil {
 		return err
 	}
 	var err error

@@ -32,7 +32,7 @@ type Stack struct {
 }
 
 // TargetOf returns the cluster in GKE that the command line, the environment or the kubeconfig names, and
-// all that is known about it. It contacts nothing. elsewhere, which may be "", is what to do outside GKE.
+// all that is known about it. It contacts nothing. elsewhere is what to do outside GKE, after "; ", or "".
 func TargetOf(command, elsewhere string, connection *connect.Flags) (config.Target, error) {
 	t, err := connection.ResolveStored()
 	if err != nil {

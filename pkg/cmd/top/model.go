@@ -177,16 +177,16 @@ func (m *Model) opened(key Key) bool {
 // use adds up what the hosts use, once it is known of all, and takes the mean of their duties.
 func (k *known) use() api.Use {
 	var all api.Use
-	cpu, known := total(k.uses, func(u api.Use) *float64 { return u.CPU })
-	if known > 0 && known >= k.entry.Hosts {
+	cpu, hosts := total(k.uses, func(u api.Use) *float64 { return u.CPU })
+	if hosts > 0 && hosts >= k.entry.Hosts {
 		all.CPU = &cpu
 	}
-	memory, known := total(k.uses, func(u api.Use) *int64 { return u.Memory })
-	if known > 0 && known >= k.entry.Hosts {
+	memory, hosts := total(k.uses, func(u api.Use) *int64 { return u.Memory })
+	if hosts > 0 && hosts >= k.entry.Hosts {
 		all.Memory = &memory
 	}
-	if duty, known := total(k.uses, func(u api.Use) *float64 { return u.Duty }); known > 0 {
-		all.Duty = new(duty / float64(known))
+	if duty, hosts := total(k.uses, func(u api.Use) *float64 { return u.Duty }); hosts > 0 {
+		all.Duty = new(duty / float64(hosts))
 	}
 	return all
 }

@@ -262,7 +262,7 @@ func (o *upOptions) run(ctx context.Context) error {
 		return o.print(plan)
 	}
 	if plan.Work() > 0 {
-		if err := o.confirm(ctx, u, e, plan); err != nil {
+		if err := o.confirmPlan(ctx, u, e, plan); err != nil {
 			return err
 		}
 	} else if err := plan.Write(o.Streams.ErrOut); err != nil {
@@ -323,8 +323,8 @@ func changeable(s infra.Step) bool {
 	return s.Action == infra.Differs && slices.ContainsFunc(s.Differences, func(d infra.Difference) bool { return !d.Fixed })
 }
 
-// confirm shows the plan and its price, and asks.
-func (o *upOptions) confirm(ctx context.Context, u *ui.UI, e *stack.Stack, plan infra.Plan) error {
+// confirmPlan shows the plan and its price, and asks.
+func (o *upOptions) confirmPlan(ctx context.Context, u *ui.UI, e *stack.Stack, plan infra.Plan) error {
 	if err := plan.Write(o.Streams.ErrOut); err != nil {
 		return err
 	}
