@@ -33,5 +33,9 @@ func write(folder string) error {
 			return err
 		}
 	}
-	return os.WriteFile(path, content, 0o644)
+	part := path + ".part" // no build embeds half a file under the name of a whole one
+	if err := os.WriteFile(part, content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,10 +24,14 @@ func readWanted() (w wanted, err error) {
 		return w, err
 	}
 	accounts, err := infra.RBAC[corev1.ServiceAccount]("ServiceAccount")
-	if err == nil && len(accounts) > 0 {
-		w.account = accounts[0]
+	if err != nil {
+		return w, err
 	}
-	return w, err
+	if len(accounts) != 1 {
+		return w, fmt.Errorf("manifests/rbac has %d service accounts instead of one", len(accounts))
+	}
+	w.account = accounts[0]
+	return w, nil
 }
 
 // userRole returns the Role of people who run jobs.

@@ -42,8 +42,10 @@ type Cluster struct {
 	host   string
 }
 
-// Delete implements infra.Actor for what is within the cluster: it goes with that.
-func (c *Cluster) Delete(context.Context) error { return nil }
+// Delete implements infra.Actor for what is within the cluster. It goes with that, and a removal leaves it out.
+func (c *Cluster) Delete(context.Context) error {
+	return errors.New("it is only deleted with its cluster")
+}
 
 // connected returns the client, a new one if the cluster has another address than before.
 func (c *Cluster) connected(ctx context.Context) (*apiserver.Client, error) {
@@ -82,14 +84,14 @@ func (c *Cluster) apply(ctx context.Context, o object) error {
 	return c.request(ctx, "patch", o, func(client *apiserver.Client) error { return client.Apply(ctx, manager, o.Object, o.path()) })
 }
 
-// applyMissing applies those of some objects that do not exist, or all of them.
-func (c *Cluster) applyMissing(ctx context.Context, objects []object, all bool) error {
+// applyAll applies objects, those that exist only with replace.
+func (c *Cluster) applyAll(ctx context.Context, objects []object, replace bool) error {
 	found, err := c.getAll(ctx, objects)
 	if err != nil {
 		return err
 	}
 	for i, o := range objects {
-		if found[i] != nil && !all {
+		if found[i] != nil && !replace {
 			continue
 		}
 		if err := c.apply(ctx, o); err != nil {

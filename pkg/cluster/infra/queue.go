@@ -113,5 +113,5 @@ func (q Queue) Ensure(ctx context.Context, _ State) error {
 		return &transport.Explained{Of: api.KindUnstartable, Do: kueue.Install,
 			Text: "creating the queue " + q.Name + ": Kueue is not installed: install it, then repeat this command: " + kueue.Install}
 	}
-	return q.applyMissing(ctx, q.objects(version), false)
+	return q.applyAll(ctx, q.objects(version), false)
 }

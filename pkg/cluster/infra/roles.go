@@ -68,7 +68,7 @@ func (r Roles) Ensure(ctx context.Context, have State) error {
 	if err != nil {
 		return err
 	}
-	return r.applyMissing(ctx, roles, len(have.Differences) > 0)
+	return r.applyAll(ctx, roles, len(have.Differences) > 0)
 }
 
 // RBAC returns the objects of a kind in manifests/rbac, as they are applied but for the namespace.
@@ -76,7 +76,7 @@ func RBAC[T any](kind string) ([]T, error) {
 	objects, err := namespaced("", kind)
 	all := make([]T, len(objects))
 	for i, o := range objects {
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &all[i]); err != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, &all[i], true); err != nil {
 			return nil, fmt.Errorf("reading %s in manifests/rbac: %w", o, err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -171,15 +170,11 @@ func (f file) checked(o LockOptions) (WheelFile, error) {
 
 // Hashed returns a file on this machine with its size and hash. A hash that is known must be the right one.
 func (f WheelFile) Hashed() (WheelFile, error) {
-	sum, err := FileSum(f.Path)
+	sum, size, err := sumOf(f.Path)
 	if err != nil {
 		return f, fmt.Errorf("reading a wheel: %w", err)
 	}
-	info, err := os.Stat(f.Path)
-	if err != nil {
-		return f, fmt.Errorf("reading a wheel: %w", err)
-	}
-	f.Size = info.Size()
+	f.Size = size
 	if f.SHA256 != "" && f.SHA256 != sum {
 		return f, fmt.Errorf("%s has the SHA-256 %s instead of %s", f.Path, sum, f.SHA256)
 	}

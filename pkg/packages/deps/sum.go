@@ -15,16 +15,20 @@ import (
 
 // FileSum returns the SHA-256 of a file, in hexadecimal.
 func FileSum(path string) (string, error) {
+	sum, _, err := sumOf(path)
+	return sum, err
+}
+
+// sumOf returns FileSum, and how many bytes it is of.
+func sumOf(path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	size, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
 // linkedEnds are the ends of the names of files that --find-links finds.

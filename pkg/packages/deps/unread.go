@@ -59,15 +59,13 @@ func namesIn(dir string) []string {
 	return names
 }
 
-// namesOf returns the names of a directory, none if it can't be read.
+// namesOf returns the names of a directory in order, none if it can't be read.
 func namesOf(dir string) []string {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
+	entries, _ := os.ReadDir(dir)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
 	}
-	defer f.Close()
-	names, _ := f.Readdirnames(-1)
-	slices.Sort(names)
 	return names
 }
 

@@ -99,8 +99,11 @@ func choose(files []IndexFile, pin deps.Pin, target wheel.Target) (p deps.Packag
 		names, wheels = append(names, name), append(wheels, f)
 	}
 	best, err := p.Fit(names, target)
-	if err != nil || best < 0 {
-		return p, ok && err == nil, err
+	if err != nil {
+		return p, false, err
+	}
+	if best < 0 {
+		return p, ok, nil
 	}
 	f := wheels[best]
 	p.Wheel, p.Source = &deps.WheelFile{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, ""

@@ -117,7 +117,7 @@ func TestIndexesOfUV(t *testing.T) {
 // TestCheck: a variable that is not set stops a run before it asks anyone.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	var r resolve.Resolver
+	r := resolve.Resolver{Environ: []string{}}
 	w := requirements(t, "a")
 	if err := r.Check(w); err != nil {
 		t.Error(err)
@@ -125,6 +125,19 @@ func TestCheck(t *testing.T) {
 	w.Remote = []deps.Line{{Text: "https://${TOKEN}@h/c.txt", File: "requirements.txt", Number: 2}}
 	if err := r.Check(w); !is[*resolve.MistakeError](err) || !strings.HasPrefix(err.Error(), "requirements.txt:2: the variable TOKEN is not set") {
 		t.Errorf("a file of a URL: %v", err)
+	}
+}
+
+// TestResolveWithABrokenPipConf: pip says what is wrong, and what it quotes has no passwords.
+func TestResolveWithABrokenPipConf(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pip.conf")
+	write(t, file, "index-url = https://me:s3cr3t@h/simple\n[global]\n", 0o600)
+	r, target := pip(t, "PIP_CONFIG_FILE="+file)
+	w := requirements(t, "a")
+	w.Target = target
+	if _, err := r.Resolve(t.Context(), w); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "s3cr3t") {
+		t.Error(err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func (w Request) locked() ([]deps.Package, error) {
-	l, err := w.ReadLock(w.lockOptions(w.Source))
+	l, err := w.ReadLock(deps.LockOptions{Root: w.Root, Target: w.Target, FullPython: w.FullPython})
 	if err == nil {
 		err = located(l.Packages)
 	}

@@ -266,7 +266,7 @@ func (a Access) address(option, value, name string) (Source, error) {
 	}
 	s.login, u.User = u.User, nil
 	if s.url = u; option == optionLinks && s.Dir != "" {
-		s.url = nil
+		s.url, s.login = nil, nil
 	}
 	if s.login == nil && name != "" {
 		s.login = a.named(name)
