@@ -40,8 +40,8 @@ const level = 7
 //go:embed __main__.py sitecustomize.py kinetic_runner/*.py kinetic_runner/*/*.py kinetic_runner/contract/contract.json kinetic/*.py
 var Sources embed.FS
 
-// ready has the zip of jobs if hack/runnerzip ran before the build: making it takes a third of a dry-run.
-// What a plain go build makes works as well.
+// ready has the zip of jobs if hack/runnerzip ran before the build: making it takes a third of the time of a dry-run.
+// A binary of a plain go build makes it in each run.
 //
 //go:embed all:ready
 var ready embed.FS
@@ -88,14 +88,17 @@ type zipped struct {
 }
 
 var (
-	forJobs = sync.OnceValue(func() zipped {
-		if content, err := ready.ReadFile(readyFile()); err == nil {
-			return withHash(content)
-		}
-		return archive(warmFolder)
-	})
+	forJobs      = sync.OnceValue(func() zipped { return jobs(ready) })
 	forWarmHosts = sync.OnceValue(func() zipped { return archive("") })
 )
+
+// jobs returns the zip of jobs, which may be among these files.
+func jobs(ready fs.FS) zipped {
+	if content, err := fs.ReadFile(ready, readyFile()); err == nil {
+		return withHash(content)
+	}
+	return archive(warmFolder)
+}
 
 func archive(without string) zipped {
 	content, err := zipOf(Sources, without)
@@ -111,8 +114,7 @@ func withHash(content []byte) zipped {
 	return zipped{zip: content, sha256: hex.EncodeToString(sum[:])}
 }
 
-// Ready returns a file of this package's folder, by its path with slashes, and the zip of jobs. If it exists, the next
-// build embeds it.
+// Ready returns the zip of jobs, and the path, with slashes and below this package's folder, where the next build embeds it.
 func Ready() (path string, content []byte) { return readyFile(), archive(warmFolder).zip }
 
 // readyFile is the path of the zip that belongs to these sources.

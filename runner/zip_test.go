@@ -44,8 +44,12 @@ func TestSHA256IsOfTheZip(t *testing.T) {
 
 // TestReadyZip fails if the zip that a build has left here is not the one that this code makes.
 func TestReadyZip(t *testing.T) {
-	if _, content := Ready(); !bytes.Equal(Zip(), content) {
+	path, content := Ready()
+	if !bytes.Equal(Zip(), content) {
 		t.Error("the zip in ready/ is an old one: run make build")
+	}
+	if got := jobs(fstest.MapFS{path: {Data: []byte("made before")}}); string(got.zip) != "made before" {
+		t.Errorf("%s is not used", path)
 	}
 }
 

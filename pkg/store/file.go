@@ -112,8 +112,8 @@ func (s *fileStore) create(ctx context.Context, name string, open func() (io.Rea
 	})
 }
 
-// write writes an object to a file, which place gives its name. If durable is set, the bytes are on the disk before. The
-// error of place is ErrExists if something is there that must not be replaced.
+// write writes an object to a temporary file, which place moves to its name. With durable, the bytes are on disk before
+// that. place returns ErrExists if something is there that must not be replaced.
 func (s *fileStore) write(ctx context.Context, name string, r io.Reader, durable bool, place func(*tempFile) error) error {
 	temp, err := s.temp()
 	if err != nil {

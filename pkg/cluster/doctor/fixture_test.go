@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
@@ -105,7 +107,7 @@ func completeCloud() map[string]string {
 	return map[string]string{
 		projectPath: `{"name":"projects/123","projectId":"acme","state":"ACTIVE"}`,
 		billingPath: `{"billingEnabled":true,"billingAccountName":"billingAccounts/1-2"}`,
-		apisPath:    `{"services":[{"name":"projects/1/services/container.googleapis.com","state":"ENABLED"}]}`,
+		apisPath:    apisWithout(""),
 		clusterPath: running,
 		gpusPath:    `{"name":"acme","quotas":[{"metric":"GPUS_ALL_REGIONS","limit":16}]}`,
 		regionPath:  `{"name":"us-central1","quotas":[{"metric":"NVIDIA_L4_GPUS","limit":4,"usage":1}]}`,
@@ -160,4 +162,17 @@ func parse(t *testing.T, text string) *api.Accelerator {
 		t.Fatal(err)
 	}
 	return &a
+}
+
+// apisWithout is the answer about the APIs that up enables, of which one is off; "" for none.
+func apisWithout(off string) string {
+	var services []string
+	for _, name := range infracloud.APIs() {
+		state := "ENABLED"
+		if name == off {
+			state = "DISABLED"
+		}
+		services = append(services, fmt.Sprintf(`{"name":"projects/1/services/%s","state":%q}`, name, state))
+	}
+	return `{"services":[` + strings.Join(services, ",") + `]}`
 }

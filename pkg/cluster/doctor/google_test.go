@@ -72,7 +72,7 @@ func TestChecks(t *testing.T) {
 		"an account without a name": {check: "billing", answers: map[string]string{billingPath: `{"billingEnabled":true}`}, state: OK, detail: "enabled"},
 		"billing is secret":         {check: "billing", answers: map[string]string{billingPath: denied}, state: Skipped, detail: "reading who pays for the project"},
 
-		"an API is off": {check: "APIs", answers: map[string]string{apisPath: `{"services":[{"name":"projects/1/services/container.googleapis.com","state":"DISABLED"},{"name":"projects/1/services/iam.googleapis.com","state":"ENABLED"}]}`},
+		"an API is off": {check: "APIs", answers: map[string]string{apisPath: apisWithout("container.googleapis.com")},
 			state: Wrong, detail: "not enabled: container.googleapis.com", fix: "gcloud services enable container.googleapis.com --project acme"},
 
 		"no cluster": {check: "GKE cluster", answers: map[string]string{clusterPath: ""}, state: Wrong, detail: "project acme has no cluster c in us-central1-a",

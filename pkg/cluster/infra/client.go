@@ -84,7 +84,7 @@ func (c *Cluster) apply(ctx context.Context, o object) error {
 	return c.request(ctx, "patch", o, func(client *apiserver.Client) error { return client.Apply(ctx, manager, o.Object, o.path()) })
 }
 
-// applyAll applies objects, those that exist only with replace.
+// applyAll applies objects. It skips existing ones unless replace is set.
 func (c *Cluster) applyAll(ctx context.Context, objects []object, replace bool) error {
 	found, err := c.getAll(ctx, objects)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Two commands that write one file don't disturb each other: the file is that of the one that ends last.
+// Two commands that write one file don't disturb each other: the last one to finish wins.
 func TestResultFiles(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "result.json")

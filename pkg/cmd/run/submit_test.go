@@ -73,7 +73,7 @@ func TestInterruptedSubmit(t *testing.T) {
 
 // Another Ctrl-C ends the wait for a cancelled job, which its pod's grace period makes long.
 func TestInterruptedAgain(t *testing.T) {
-	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // for good: the last one may come after this test
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // never stopped: the last one may come after this test
 	kept, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func NewClient(config *rest.Config, notify func(string)) (*Client, error) {
 	return &Client{client, way}, nil
 }
 
-// ClientOf returns a Client that makes its requests with a client that there is, and its monitor.
+// ClientOf returns a Client that uses an existing REST client and its monitor.
 func ClientOf(client rest.Interface, way *transport.Monitor) *Client { return &Client{client, way} }
 
 // Ahead returns how much the server's clock is ahead of this machine's, 0 before its first answer.
@@ -84,7 +84,8 @@ func (c *Client) Send(ctx context.Context, method string, object, into any, path
 	return decode(data, into)
 }
 
-// Apply creates an object, or sets those of its fields that are given. manager owns them then, whoever did before.
+// Apply applies an object on the server, as kubectl apply --server-side --force-conflicts does: manager takes over the
+// fields of others.
 func (c *Client) Apply(ctx context.Context, manager string, object any, path ...string) error {
 	text, err := json.Marshal(object)
 	if err != nil {

@@ -196,8 +196,7 @@ func lastPart(address, file string) string {
 // ErrNoWheel says that a package has no wheel at all.
 var ErrNoWheel = errors.New("it has no wheel")
 
-// Fit returns the index of the wheel of the package's version that fits a target best. If there is none, it is -1, and Why
-// says why.
+// Fit returns the index of the wheel of the package's version that fits a target best. It is -1 if none fits; then Why is set.
 func (p *Package) Fit(wheels []wheel.Name, target wheel.Target) (int, error) {
 	if len(wheels) == 0 {
 		p.Why = ErrNoWheel

@@ -19,7 +19,7 @@ func FileSum(path string) (string, error) {
 	return sum, err
 }
 
-// sumOf returns FileSum, and how many bytes it is of.
+// sumOf returns the SHA-256 of a file, in hexadecimal, and its size in bytes.
 func sumOf(path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -3,8 +3,8 @@ package resolve
 import "strings"
 
 // NetrcLogins returns the credentials in the text of a .netrc file, for Client.Login. It reads the text as Python's
-// netrc module does, but of two lines for one host the first counts, words that are not known are ignored, and macros of ftp
-// are read as all else.
+// netrc module does, but of two lines for one host the first counts, unknown words are ignored, and macros of ftp are not
+// skipped.
 func NetrcLogins(text string) func(host string) (user, password string, ok bool) {
 	type login struct{ user, password string }
 	logins := map[string]*login{}

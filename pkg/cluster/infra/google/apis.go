@@ -3,6 +3,7 @@ package google
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,13 +43,11 @@ func (s Services) MissingAPIs(ctx context.Context, project string) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	var missing []string
+	enabled := map[string]bool{}
 	for _, each := range found.Services {
-		if each.State != "ENABLED" {
-			missing = append(missing, each.Name[strings.LastIndex(each.Name, "/")+1:])
-		}
+		enabled[each.Name[strings.LastIndex(each.Name, "/")+1:]] = each.State == "ENABLED"
 	}
-	return missing, nil
+	return slices.DeleteFunc(APIs(), func(api string) bool { return enabled[api] }), nil
 }
 
 func (s Services) readAPIs(ctx context.Context, project string, apis ...string) (*serviceusage.BatchGetServicesResponse, error) {
