@@ -212,7 +212,7 @@ func part(progress func(more int64)) func(done, total int64) {
 	}
 }
 
-// serialized returns a function that calls another one once at a time; nobody, if that is nil.
+// serialized returns a function that makes one call of progress at a time, and none if it is nil.
 func serialized(progress func(int64)) func(int64) {
 	if progress == nil {
 		return func(int64) {}
