@@ -37,7 +37,7 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 	if os.Getenv(api.EnvStorageEmulator) == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadWrite}})
 		if err != nil {
-			return nil, &unusableError{transport.Explained{Text: fmt.Sprintf("finding credentials for Cloud Storage: %v; %s", err, principal.LoginAdvice), Cause: err, Of: api.KindForbidden, Do: principal.LoginAdvice}}
+			return nil, &unusableError{*principal.NotFound("Cloud Storage", err, os.Getenv)}
 		}
 		c.account = principal.Of(found.JSON())
 		hc, err = httptransport.NewClient(&httptransport.Options{BaseRoundTripper: c.transport, Credentials: found, DisableTelemetry: true})

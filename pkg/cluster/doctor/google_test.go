@@ -55,7 +55,7 @@ func TestChecks(t *testing.T) {
 	}{
 		"no credentials": {check: CredentialsCheck, set: func(o *GoogleOptions) {
 			o.Env = func(name string) string { return map[string]string{api.EnvCredentials: "/nonexistent"}[name] }
-		}, state: Wrong, detail: "finding credentials for Google Cloud", fix: "gcloud auth application-default login"},
+		}, state: Wrong, detail: "finding credentials for Google Cloud", fix: "correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is /nonexistent"},
 		"the account": {check: CredentialsCheck, state: OK, detail: "@acme.iam.gserviceaccount.com"},
 
 		"a project that is deleted": {check: ProjectCheck, answers: map[string]string{projectPath: `{"state":"DELETE_REQUESTED"}`}, state: Wrong, detail: "its state is DELETE_REQUESTED",

@@ -56,7 +56,7 @@ func New(ctx context.Context, env func(string) string) (*Access, error) {
 	}
 	found, err := find(env)
 	if err != nil {
-		return nil, &transport.Explained{Text: fmt.Sprintf("finding credentials for Google Cloud: %v; %s", err, principal.LoginAdvice), Cause: err, Of: api.KindForbidden, Do: login}
+		return nil, principal.NotFound("Google Cloud", err, env)
 	}
 	base := transport.New(newTransport())
 	client, err := httptransport.NewClient(&httptransport.Options{BaseRoundTripper: base, Credentials: found, DisableTelemetry: true,

@@ -4,8 +4,12 @@ package principal
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"path"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
 // Login is the command that makes credentials for the programs of this machine.
@@ -13,6 +17,17 @@ const Login = "gcloud auth application-default login"
 
 // LoginAdvice is what errors say of it.
 const LoginAdvice = "log in with: " + Login
+
+// NotFound returns the error of a program that found no credentials for a service. env returns the variables of the
+// environment: Google's libraries read the file that one names, whoever logs in.
+func NotFound(service string, err error, env func(string) string) *transport.Explained {
+	next, advice := Login, LoginAdvice
+	if file := env(api.EnvCredentials); file != "" {
+		next = fmt.Sprintf("correct or unset %s, which is %s", api.EnvCredentials, file)
+		advice = next
+	}
+	return &transport.Explained{Text: fmt.Sprintf("finding credentials for %s: %v; %s", service, err, advice), Cause: err, Of: api.KindForbidden, Do: next}
+}
 
 // Of returns the account that a file of credentials is for, "" if it doesn't say: then only the
 // server's answers do.

@@ -1,6 +1,25 @@
 package principal
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestNotFound(t *testing.T) {
+	none := errors.New("no credentials")
+	for file, want := range map[string]struct{ text, next string }{
+		"":        {"finding credentials for Cloud Storage: no credentials; log in with: gcloud auth application-default login", "gcloud auth application-default login"},
+		"/a.json": {"finding credentials for Cloud Storage: no credentials; correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is /a.json", "correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is /a.json"},
+	} {
+		env := map[string]string{api.EnvCredentials: file}
+		err := NotFound("Cloud Storage", none, func(name string) string { return env[name] })
+		if err.Error() != want.text || err.Next() != want.next || err.Kind() != api.KindForbidden || !errors.Is(err, none) {
+			t.Errorf("%q: %v, next %q, kind %s", file, err, err.Next(), err.Kind())
+		}
+	}
+}
 
 func TestOf(t *testing.T) {
 	for file, want := range map[string]string{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -54,8 +54,7 @@ func New(ctx context.Context, p Place, options ...option.ClientOption) (*Client,
 	}
 	builds, err := gapic.NewClient(ctx, append([]option.ClientOption{option.WithTelemetryDisabled()}, options...)...)
 	if err != nil {
-		text := fmt.Sprintf("finding credentials for Cloud Build: %v; %s", err, principal.LoginAdvice)
-		return nil, &unusableError{transport.Explained{Text: text, Cause: err}}
+		return nil, &unusableError{*principal.NotFound("Cloud Build", err, os.Getenv)}
 	}
 	// The library would retry for ten minutes, during which no log is read.
 	once := []gax.CallOption{gax.WithTimeout(answerWithin)}

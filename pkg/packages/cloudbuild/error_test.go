@@ -86,9 +86,10 @@ func TestBucketMissing(t *testing.T) {
 }
 
 func TestNewFails(t *testing.T) {
-	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", t.TempDir()+"/missing.json")
+	missing := t.TempDir() + "/missing.json"
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", missing)
 	_, err := cloudbuild.New(t.Context(), place)
-	if !errors.Is(err, cloudbuild.ErrUnusable) || !strings.HasPrefix(err.Error(), "finding credentials for Cloud Build: ") || !strings.HasSuffix(err.Error(), "; log in with: gcloud auth application-default login") {
+	if !errors.Is(err, cloudbuild.ErrUnusable) || !strings.HasPrefix(err.Error(), "finding credentials for Cloud Build: ") || !strings.HasSuffix(err.Error(), "; correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is "+missing) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := cloudbuild.New(t.Context(), cloudbuild.Place{Project: "acme"}); err == nil {
