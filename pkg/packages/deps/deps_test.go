@@ -236,7 +236,7 @@ func TestFindRejects(t *testing.T) {
 		"an entry of a group":          {"-- pyproject.toml --\n[dependency-groups]\na = [1]\n", func(o *Options) { o.Groups = []string{"a"} }, `the group "a" has 1`},
 		"an extra of a text":           {"-- requirements.txt --\na\n", func(o *Options) { o.Extras = []string{"x"} }, "--extra x: requirements.txt has none"},
 		"an extra of nothing":          {"-- x.py --\n", func(o *Options) { o.Groups = []string{"x"} }, "--group x: the project has no file"},
-		"a file that is named":         {"-- x.py --\n", func(o *Options) { o.File = "dev.txt" }, "--requirements dev.txt: no such file"},
+		"a file that is named":         {"-- x.py --\n", func(o *Options) { o.File = "dev.txt" }, "--requirements dev.txt: there is no file of that name"},
 		"another lock":                 {"-- poetry.lock --\n", func(o *Options) { o.File = "poetry.lock" }, "only lock files of uv"},
 		"a lock's TOML":                {"-- pylock.toml --\nx\n", nil, "pylock.toml:1:"},
 		"a lock's extra":               {"-- uv.lock --\n-- pyproject.toml --\n", func(o *Options) { o.Extras = []string{"x"} }, `no extra "x"`},

@@ -52,7 +52,7 @@ func Find(o Options) (Wanted, error) {
 		}
 		r.shown = filepath.ToSlash(o.File)
 		if !isFile(path) {
-			return Wanted{}, fmt.Errorf("--requirements %s: no such file", o.File)
+			return Wanted{}, fmt.Errorf("--requirements %s: there is no file of that name", o.File)
 		}
 		return r.read(path, kind)
 	}

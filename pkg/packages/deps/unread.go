@@ -20,15 +20,23 @@ const (
 // manifests are files that say what a project needs for other tools.
 func manifests() []unread {
 	return []unread{
+		{pattern: "requirements", instead: "add --requirements FILE"},
 		{pattern: "requirements.in", instead: "add --requirements FILE"},
+		{pattern: "requirements.pip", instead: "add --requirements FILE"},
+		{pattern: "requirements/*.in", instead: "run uv pip compile FILE -o requirements.txt", more: relist},
 		{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
 		{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
+		{pattern: "?*requirements*.txt", instead: "add --requirements FILE"},
+		{pattern: "Requirements*.txt", instead: "add --requirements FILE"},
+		{pattern: "requirement.txt", instead: "add --requirements FILE"},
+		{pattern: "reqs.txt", instead: "add --requirements FILE"},
 		{pattern: "requirements.lock", instead: "add --requirements FILE"},
 		{pattern: "setup.py", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
 		{pattern: "setup.cfg", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
 		{pattern: "Pipfile*", instead: "run pipenv requirements > requirements.txt"},
 		{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
 		{pattern: "conda.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // of MLflow
+		{pattern: "env.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
 		{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
 		{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
 		{pattern: "pixi.toml", instead: relistConda, more: relistConda},

@@ -142,7 +142,11 @@ func (r Resolver) fittingPip(ctx context.Context, w Request) (tool, string) {
 func (r Resolver) ask(ctx context.Context, path, dir string) (i interpreter, err error) {
 	output, err := platform.Run(ctx, platform.Command{Path: path, Args: []string{"-I", "-c", probe}, Dir: dir, Environ: r.environ()})
 	if err != nil {
-		return i, fmt.Errorf("%w: %s", err, platform.LastLines(output, 1))
+		why := platform.LastLines(output, 1)
+		if !strings.HasPrefix(output, "Traceback") { // advice follows what a version manager could not do
+			why, _, _ = strings.Cut(strings.TrimSpace(output), "\n")
+		}
+		return i, fmt.Errorf("%w: %s", err, why)
 	}
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &i); err != nil || i.Executable == "" {

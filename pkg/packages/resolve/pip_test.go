@@ -338,6 +338,7 @@ func TestNotHere(t *testing.T) {
 		"another implementation": {interpreter(strings.Replace(says("24"), "cpython", "pypy", 1)), here, "it is pypy"},
 		"garbage":                {interpreter("echo garbage"), here, `it answers "garbage"`},
 		"a broken interpreter":   {interpreter("echo cannot start >&2; exit 3"), here, "exit status 3: cannot start"},
+		"a shim":                 {interpreter("printf 'pyenv: python3: command not found\\n\\nThe command exists in:\\n  3.12\\n'; exit 127"), here, "exit status 127: pyenv: python3: command not found"},
 		"a broken python beside it": {func(t *testing.T) resolve.Resolver {
 			r, other := interpreter(says("21.3.1"))(t), interpreter("echo cannot start >&2; exit 3")(t)
 			python3 := r.LookPath
