@@ -33,15 +33,15 @@ def described(function: F) -> F:
     return function
 
 
-def check(given: Mapping[str, Any]) -> None:
-    """Raise TypeError or ValueError for a wrong parameter. In a job, whose client may have another version or be missing, all pass."""
+def check(given: Mapping[str, Any], function: str = "kinetic.run") -> None:
+    """Raise TypeError or ValueError for a wrong parameter of this function. In a job, whose client may have another version or be missing, all pass."""
     if in_job():
         return
     try:
         from .client import parameters
     except ModuleNotFoundError:  # the environment of the job's process was cleared
         return
-    parameters.check(given)
+    parameters.check(given, function)
 
 
 @described
@@ -56,7 +56,7 @@ def configure(**parameters: Unpack[Parameters]) -> None:
         TypeError: there is no such parameter, or its value has the wrong type.
         ValueError: a value is wrong.
     """
-    check(parameters)
+    check(parameters, "kinetic.configure")
     for name, value in parameters.items():
         if value is None:
             _defaults.pop(name, None)

@@ -120,7 +120,7 @@ def test_refused_at_decoration(given: dict[str, Any], error: type[Exception], me
     for call in (run, configure):
         with pytest.raises(error) as caught:
             call(**given)
-        assert (type(caught.value), str(caught.value)) == (error, message)
+        assert (type(caught.value), str(caught.value)) == (error, message.replace("kinetic.run", f"kinetic.{call.__name__}"))
 
 
 @pytest.mark.parametrize("given, error, message", REFUSED[:5])

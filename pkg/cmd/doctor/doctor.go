@@ -148,7 +148,10 @@ func (f *flags) wanted() (*api.Accelerator, error) {
 		return nil, errors.New("--backend pathways requires --accelerator, such as -a v6e-16")
 	}
 	a, err := accelerator.Parse(f.accelerator, accelerator.Options{Backend: backend})
-	if err == nil && backend == api.BackendPathways {
+	if err != nil {
+		return nil, fmt.Errorf("--%w", err)
+	}
+	if backend == api.BackendPathways {
 		err = accelerator.CheckPathways(a)
 	}
 	return &a, err

@@ -28,7 +28,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	// otherWords are the names that other tools have for our commands.
 	otherWords := map[string][]string{
 		"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
-		"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"}, "watch": {"top"}, "dashboard": {"top"},
+		"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "collect": {"result"}, "ps": {"list"}, "watch": {"top"}, "dashboard": {"top"},
 		"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
 		"attach": {"logs", "shell"}, "follow": {"logs"}, "exec": {"shell"}, "ssh": {"shell"}, "sh": {"shell"}, "bash": {"shell"}, "port-forward": {"forward"}, "tunnel": {"forward"},
 	}

@@ -203,10 +203,10 @@ func uninstalled(p submit.Planned, module string, h api.Handle) string {
 		return fmt.Sprintf("%s is in %s, but nothing is installed in an image of your own: use --image bundled or prebuilt, or an image that has it", l.Name(), l.File)
 	case required && p.Environment.Settings.NoDeps:
 		return fmt.Sprintf("%s is in %s, but --no-deps leaves it out", l.Name(), l.File)
-	case isLocal:
-		return ""
 	case hasPackageOf(module, p.Files):
 		return "your code has no module " + module
+	case isLocal:
+		return fmt.Sprintf("local jobs don't install packages: install what has the module %s for python3 on this machine", module)
 	case custom:
 		return fmt.Sprintf("neither your code nor the image %s has the module %s, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled", h.ImageURI, module)
 	case jaxModules[module] && len(p.Environment.Added) == 0:

@@ -24,7 +24,7 @@ func (f *upFlags) plan(names config.Names, minGiven bool, pools map[string]gke.P
 	for _, text := range f.accelerators {
 		a, err := accelerator.Parse(text, accelerator.Options{Spot: f.spot})
 		if err != nil {
-			return fmt.Errorf("--accelerator: %w", err)
+			return fmt.Errorf("--%w", err)
 		}
 		cluster := gke.Cluster{Project: names.Project, Location: names.Zone, Name: names.Cluster}
 		planned, err := gke.Plan(a, gke.Options{Cluster: cluster, Min: f.minNodes, MinGiven: minGiven, Nodes: gke.Nodes{Account: names.Email(config.NodesAccount), Identity: true, Networks: true}})

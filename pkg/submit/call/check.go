@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -294,6 +295,7 @@ func (a answer) complainOfMissing(q Query) error {
 // that the user can fix it all at once.
 func (a answer) complainOfArguments(ofInput bool) error {
 	var wrong []string
+	hints := "" // with the names that were meant
 	for _, name := range a.Unnamed {
 		wrong = append(wrong, fmt.Sprintf("%s cannot be passed by name: remove the / from the def", name))
 	}
@@ -303,7 +305,8 @@ func (a answer) complainOfArguments(ofInput bool) error {
 		}
 		complaint := "it has no parameter " + name
 		if hint := human.DidYouMean(name, a.Named); hint != "" {
-			complaint += ", " + hint
+			complaint += " (" + hint + ")"
+			hints += hint
 		}
 		wrong = append(wrong, complaint)
 	}
@@ -313,15 +316,12 @@ func (a answer) complainOfArguments(ofInput bool) error {
 	if a.Excess > 0 {
 		wrong = append(wrong, fmt.Sprintf("too many positional arguments: %d, at most %d", a.Places+a.Excess, a.Places))
 	}
+	missing := slices.DeleteFunc(slices.Clone(a.Required), func(name string) bool { return strings.Contains(hints, strconv.Quote(name)) })
 	switch {
-	case len(a.Required) > 0 && ofInput:
-		wrong = append(wrong, fmt.Sprintf("missing argument %s", strings.Join(a.Required, ", ")))
-	case len(a.Required) > 0:
-		var add []string
-		for _, name := range a.Required {
-			add = append(add, "--arg "+name+"=…")
-		}
-		wrong = append(wrong, "add "+strings.Join(add, " "))
+	case len(missing) > 0 && ofInput:
+		wrong = append(wrong, "missing argument "+strings.Join(missing, ", "))
+	case len(missing) > 0:
+		wrong = append(wrong, "add --arg "+strings.Join(missing, "=… --arg ")+"=…")
 	}
 	return errors.New(strings.Join(wrong, "; "))
 }

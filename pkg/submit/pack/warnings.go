@@ -86,7 +86,9 @@ func sizeWarnings(plan *Plan, limit int64) []string {
 	slices.SortStableFunc(files, func(a, b api.IndexFile) int { return cmp.Compare(b.Size, a.Size) })
 	var largest []string
 	for _, f := range files[:min(shown, len(files))] {
-		largest = append(largest, fmt.Sprintf("%s (%s)", f.Path, megabytes(f.Size)))
+		if f.Size*20 > files[0].Size {
+			largest = append(largest, fmt.Sprintf("%s (%s)", f.Path, megabytes(f.Size)))
+		}
 	}
 	return []string{fmt.Sprintf("the package takes %s in the store, more than %s; largest files: %s; exclude what the job doesn't need in %s, or raise KINETIC_CONTEXT_SIZE_WARN_MB",
 		megabytes(plan.StoredBytes), megabytes(limit), strings.Join(largest, ", "), IgnoreFile)}

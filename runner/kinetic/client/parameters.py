@@ -150,11 +150,11 @@ PLACES = frozenset(parameter.name for parameter in PARAMETERS if parameter.of_ta
 _BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 
 
-def check(given: Mapping[str, Any]) -> None:
-    """Raise TypeError or ValueError if a parameter is not one, or has a value that can't be right."""
+def check(given: Mapping[str, Any], function: str = "kinetic.run") -> None:
+    """Raise TypeError or ValueError if a parameter is not one of this function, or has a value that can't be right."""
     for name, value in given.items():
         if name not in _BY_NAME:
-            raise on_purpose(TypeError(f"{name!r} is not a parameter of kinetic.run{nearest(name)}"))
+            raise on_purpose(TypeError(f"{name!r} is not a parameter of {function}{nearest(name)}"))
         if value is None:
             continue
         _BY_NAME[name].check(name, value)
