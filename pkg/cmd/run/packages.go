@@ -206,7 +206,7 @@ func uninstalled(p submit.Planned, module string, h api.Handle) string {
 	case hasPackageOf(module, p.Files):
 		return "your code has no module " + module
 	case isLocal:
-		return fmt.Sprintf("local jobs don't install packages: install what has the module %s for python3 on this machine", module)
+		return fmt.Sprintf("your code has no module %s, and local jobs don't install packages: install it for python3 on this machine", module)
 	case custom:
 		return fmt.Sprintf("neither your code nor the image %s has the module %s, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled", h.ImageURI, module)
 	case jaxModules[module] && len(p.Environment.Added) == 0:
