@@ -28,7 +28,7 @@ func TestUninstalled(t *testing.T) {
 			"neither your code nor the image python:3.12 has the module datasets.features, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled"},
 		"a local job": {of(""), api.Handle{Backend: api.BackendLocal}, "numpy",
 			"your code has no module numpy, and local jobs don't install packages: install it for python3 on this machine"},
-		"JAX":         {of(decide.Bundled), own, "jax", "jax is not installed: --runtime jax adds it"},
+		"JAX": {of(decide.Bundled), own, "jax", "jax is not installed: --runtime jax adds it"},
 		"bundled": {of(decide.Bundled), own, "numpy",
 			"your code has no module numpy, and no requirements.txt or pyproject.toml lists packages: list one that has it"},
 		"bundled, with requirements": {submit.Planned{Environment: decide.Plan{Mode: decide.Bundled}, Deps: deps.Wanted{Source: "requirements.txt"}}, own, "numpy",
