@@ -61,7 +61,7 @@ func (f *flags) repeat(c *cobra.Command, args []string) (*earlier, error) {
 		return nil, err
 	}
 	if e.call.Kind == api.CallPickle && (len(args) > 0 || c.Flags().Changed("arg")) {
-		return nil, cli.Usagef("--like %s: that job was called from Python, and its arguments are pickled: omit the new ones, or call the function again", j.ID())
+		return nil, cli.Usagef("--like %s: that job was called from Python, and its arguments are pickled: omit the new arguments, or call the function again", j.ID())
 	}
 	if err := f.restore(c, e); err != nil {
 		return nil, cli.Usage(err)

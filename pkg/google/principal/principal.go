@@ -18,8 +18,8 @@ const Login = "gcloud auth application-default login"
 // LoginAdvice is what errors say of it.
 const LoginAdvice = "log in with: " + Login
 
-// NotFound returns the error of a program that found no credentials for a service. env returns the variables of the
-// environment: Google's libraries read the file that one names, whoever logs in.
+// NotFound returns the error for a service without credentials. env returns the variables of the environment. If
+// GOOGLE_APPLICATION_CREDENTIALS is set, Google's libraries ignore the file that a login writes.
 func NotFound(service string, err error, env func(string) string) *transport.Explained {
 	next, advice := Login, LoginAdvice
 	if file := env(api.EnvCredentials); file != "" {

@@ -164,7 +164,7 @@ func TestOverlooked(t *testing.T) {
 		"a word before":                     {archive: "-- gpu-requirements.txt --\na\n", want: "gpu-requirements.txt is not read: add --requirements gpu-requirements.txt"},
 		"one letter less":                   {archive: "-- requirement.txt --\na\n", want: "requirement.txt is not read: add --requirements requirement.txt"},
 		"short for conda":                   {archive: "-- env.yml --\ndependencies: [a]\n", want: "env.yml is not read: list its packages in requirements.txt"},
-		"pip-tools in a folder":             {archive: "-- requirements/gpu.in --\na\n", want: "requirements/gpu.in is not read: run uv pip compile requirements/gpu.in -o requirements.txt"},
+		"pip-tools in a folder":             {archive: "-- requirements/gpu.in --\na\n", want: "requirements/gpu.in is not read: add --requirements requirements/gpu.in"},
 		"another name":                      {archive: "-- requirements-gpu.txt --\na\n", want: "requirements-gpu.txt is not read: add --requirements requirements-gpu.txt"},
 		"pixi":                              {archive: "-- pyproject.toml --\n[tool.pixi.dependencies]\na = '*'\n", want: "[tool.pixi] in pyproject.toml is not read: list its packages"},
 		"pixi beside [project]":             {archive: "-- pyproject.toml --\n[project]\nname = 'x'\n[tool.pixi.dependencies]\na = '*'\n", source: "pyproject.toml", want: "[tool.pixi] in pyproject.toml is not read"},

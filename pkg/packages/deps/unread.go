@@ -23,7 +23,7 @@ func manifests() []unread {
 		{pattern: "requirements", instead: "add --requirements FILE"},
 		{pattern: "requirements.in", instead: "add --requirements FILE"},
 		{pattern: "requirements.pip", instead: "add --requirements FILE"},
-		{pattern: "requirements/*.in", instead: "run uv pip compile FILE -o requirements.txt", more: relist},
+		{pattern: "requirements/*.in", instead: "add --requirements FILE"},
 		{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
 		{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
 		{pattern: "?*requirements*.txt", instead: "add --requirements FILE"},

@@ -143,7 +143,7 @@ func (r Resolver) ask(ctx context.Context, path, dir string) (i interpreter, err
 	output, err := platform.Run(ctx, platform.Command{Path: path, Args: []string{"-I", "-c", probe}, Dir: dir, Environ: r.environ()})
 	if err != nil {
 		why := platform.LastLines(output, 1)
-		if !strings.HasPrefix(output, "Traceback") { // advice follows what a version manager could not do
+		if !strings.HasPrefix(output, "Traceback") { // after the reason, a version manager gives advice
 			why, _, _ = strings.Cut(strings.TrimSpace(output), "\n")
 		}
 		return i, fmt.Errorf("%w: %s", err, why)

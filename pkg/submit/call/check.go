@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -295,7 +294,7 @@ func (a answer) complainOfMissing(q Query) error {
 // that the user can fix it all at once.
 func (a answer) complainOfArguments(ofInput bool) error {
 	var wrong []string
-	hints := "" // with the names that were meant
+	var meant []string // instead of unexpected names
 	for _, name := range a.Unnamed {
 		wrong = append(wrong, fmt.Sprintf("%s cannot be passed by name: remove the / from the def", name))
 	}
@@ -306,7 +305,7 @@ func (a answer) complainOfArguments(ofInput bool) error {
 		complaint := "it has no parameter " + name
 		if hint := human.DidYouMean(name, a.Named); hint != "" {
 			complaint += " (" + hint + ")"
-			hints += hint
+			meant = append(meant, human.Nearest(name, a.Named, 1)...)
 		}
 		wrong = append(wrong, complaint)
 	}
@@ -316,7 +315,7 @@ func (a answer) complainOfArguments(ofInput bool) error {
 	if a.Excess > 0 {
 		wrong = append(wrong, fmt.Sprintf("too many positional arguments: %d, at most %d", a.Places+a.Excess, a.Places))
 	}
-	missing := slices.DeleteFunc(slices.Clone(a.Required), func(name string) bool { return strings.Contains(hints, strconv.Quote(name)) })
+	missing := slices.DeleteFunc(slices.Clone(a.Required), func(name string) bool { return slices.Contains(meant, name) })
 	switch {
 	case len(missing) > 0 && ofInput:
 		wrong = append(wrong, "missing argument "+strings.Join(missing, ", "))

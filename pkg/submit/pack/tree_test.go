@@ -286,7 +286,7 @@ func TestLargeFilesOfATreeInFlight(t *testing.T) {
 		}
 	}
 	b := storetest.NewBucket(t)
-	// Names, since a busy server is asked again.
+	// The names of uploads: the client repeats a request that a busy server does not answer in time.
 	begun, open := map[string]bool{}, map[string]bool{}
 	var most, largest int
 	b.Before(func(r *http.Request) {

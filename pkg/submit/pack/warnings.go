@@ -86,7 +86,7 @@ func sizeWarnings(plan *Plan, limit int64) []string {
 	slices.SortStableFunc(files, func(a, b api.IndexFile) int { return cmp.Compare(b.Size, a.Size) })
 	var largest []string
 	for _, f := range files[:min(shown, len(files))] {
-		if f.Size*20 > files[0].Size {
+		if f.Size*20 > files[0].Size { // without a smaller one, the package is as large
 			largest = append(largest, fmt.Sprintf("%s (%s)", f.Path, megabytes(f.Size)))
 		}
 	}
