@@ -16,14 +16,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // WantsNodes reports whether Nodes would make it clearer why the job waits.
 func (s Observation) WantsNodes() bool {
 	return slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool {
-		c := podCondition(p, corev1.PodScheduled)
-		return p.Spec.NodeName == "" && c != nil && c.Status == corev1.ConditionFalse && lazyregexp.Of(noNodes).MatchString(lazyregexp.Of(preemption).ReplaceAllString(oneLine(c.Message), ""))
+		return p.Spec.NodeName == "" && matchNoNodes(oneLine(s.schedulerMessage(p))) != nil
 	})
 }
 

@@ -78,6 +78,12 @@ func TestExplainNodes(t *testing.T) {
 	if got, want := (Observation{Nodes: nodes[:2]}).explainUnscheduled(head).Sentence, "memory free (17Gi asked); the largest node has 13 GiB"; !strings.Contains(got, want) {
 		t.Errorf("with a sidecar: got %q, want %q", got, want)
 	}
+	early := unscheduled("1", "1Gi", "", t4)
+	early.Status.Conditions = nil
+	told := corev1.Event{Reason: "FailedScheduling", Message: affinity, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: early.Name, UID: early.UID}}
+	if !(Observation{Pods: []corev1.Pod{early}, Events: []corev1.Event{told}}).WantsNodes() {
+		t.Error("a pod whose event came before its condition wants no nodes")
+	}
 	placed := unscheduled("1", "1Gi", affinity, nil)
 	placed.Spec.NodeName = "n"
 	if (Observation{Pods: []corev1.Pod{placed, {}}}).WantsNodes() {

@@ -24,6 +24,11 @@ const (
 	taintName  = `untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`
 )
 
+// matchNoNodes returns the submatches of noNodes in a message of the scheduler, nil if it is about something else.
+func matchNoNodes(message string) []string {
+	return lazyregexp.Of(noNodes).FindStringSubmatch(lazyregexp.Of(preemption).ReplaceAllString(message, ""))
+}
+
 // complaint is one problem that a number of nodes or pools have.
 type complaint struct {
 	count int
@@ -49,18 +54,10 @@ func complaints(list string) []complaint {
 // explainUnscheduled explains a pod without a node: what the scheduler misses, then what
 // the autoscaler does about it.
 func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
-	var says string
-	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
-		if c.Reason == corev1.PodReasonSchedulingGated {
-			return Diagnosis{Sentence: "held back by " + gates(p), Next: DescribePod(p)}
-		}
-		says = c.Message
+	if c := unscheduledCondition(p); c != nil && c.Reason == corev1.PodReasonSchedulingGated {
+		return Diagnosis{Sentence: "held back by " + gates(p), Next: DescribePod(p)}
 	}
-	if says == "" {
-		if e := s.newestOf(p, "FailedScheduling"); e != nil {
-			says = e.Message
-		}
-	}
+	says := s.schedulerMessage(p)
 	if m := lazyregexp.Of(missingObject).FindStringSubmatch(says); m != nil {
 		return missing(p, m[1], m[2], "")
 	}
@@ -86,6 +83,26 @@ func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 	return r
 }
 
+// schedulerMessage returns why the scheduler has found no node for a pod, "" if it has not told. Its event can come
+// before the pod's condition.
+func (s Observation) schedulerMessage(p corev1.Pod) string {
+	if c := unscheduledCondition(p); c != nil && c.Message != "" {
+		return c.Message
+	}
+	if e := s.newestOf(p, "FailedScheduling"); e != nil {
+		return e.Message
+	}
+	return ""
+}
+
+// unscheduledCondition returns the condition that a pod can't be scheduled, nil if it has none.
+func unscheduledCondition(p corev1.Pod) *corev1.PodCondition {
+	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+		return c
+	}
+	return nil
+}
+
 func gates(p corev1.Pod) string {
 	var names []string
 	for _, g := range p.Spec.SchedulingGates {
@@ -103,7 +120,7 @@ func schedulerWords(p corev1.Pod, message string) string {
 	case "no nodes available to schedule pods":
 		return "the cluster has no node"
 	}
-	m := lazyregexp.Of(noNodes).FindStringSubmatch(lazyregexp.Of(preemption).ReplaceAllString(message, ""))
+	m := matchNoNodes(message)
 	if m == nil {
 		return "no suitable node: " + foreign(message)
 	}
