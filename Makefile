@@ -131,14 +131,15 @@ clean: # Remove what the targets above made
 # Tests often wait, for processes and servers, so twice as many run as there are cores.
 AT_ONCE = -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN)))
 GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test -timeout 20m $(AT_ONCE)
-GO_TEST_RACE := env -u KUBEBOX CGO_ENABLED=1 go test -timeout 30m -race $(AT_ONCE)
+# By default a program with the race detector sleeps for a second before it ends.
+GO_TEST_RACE := env -u KUBEBOX CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -timeout 30m -race $(AT_ONCE)
 # The runner's tests use a real server of Cloud Storage's API: the cluster's. It is built
 # as for the cluster, so that one build serves both.
 REGISTRY = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/tools/registry tool -n registry
 FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox tool -n fake-gcs-server
-# One file per core at a time, and one more: tests often wait. A process that is lost fails its test:
-# with another in its place, the rest may wait for ever.
-PYTEST = /usr/bin/python3 -m pytest -q --max-worker-restart=0 -n "$$(($$(getconf _NPROCESSORS_ONLN) + 1))" --dist loadfile
+# Of the runner's tests, one more runs at a time. A process that is lost fails its test: with another in its
+# place, the rest may wait for ever.
+PYTEST = /usr/bin/python3 -m pytest -q --max-worker-restart=0 -n "$$((2 * $$(getconf _NPROCESSORS_ONLN) + 1))" --dist loadfile
 # In the package's directory, go shows the tests' output, such as why one is skipped.
 # Three scripts at a time keep two cores busy: they also wait.
 E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 90m -parallel 3

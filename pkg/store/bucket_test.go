@@ -60,6 +60,13 @@ func (b *bucket) fail(n int, to func(*http.Request) bool, do storetest.Intercept
 	}
 }
 
+// unmet returns how many faults no request has met.
+func (b *bucket) unmet() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.faults)
+}
+
 // asked lists the requests so far.
 func (b *bucket) asked() []string {
 	b.mu.Lock()
@@ -136,6 +143,7 @@ func openURL(t *testing.T, url string) store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	store.Shrink(s)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -25,6 +25,7 @@ type gsStore struct {
 	create string // how to create the bucket, for messages
 	// batchWithin limits the time for one batch of calls, including its answer.
 	batchWithin time.Duration
+	sizes       sizes
 
 	mu     sync.Mutex
 	client *gsClient // nil until the first request
@@ -44,7 +45,7 @@ func openBucket(rawURL string) (Store, error) {
 		prefix += "/"
 	}
 	create := fmt.Sprintf("create it with: gcloud storage buckets create gs://%s, or name another with --store or KINETIC_STORE", bucket)
-	return &gsStore{bucket: bucket, prefix: prefix, create: create, batchWithin: answerWithin}, nil
+	return &gsStore{bucket: bucket, prefix: prefix, create: create, batchWithin: answerWithin, sizes: defaultSizes()}, nil
 }
 
 func (s *gsStore) URL() string {

@@ -24,7 +24,7 @@ func OpenBucket(name, create string) (*Bucket, error) {
 	if name == "" || strings.Contains(name, "/") {
 		return nil, fmt.Errorf("bucket %q: expected the name of a bucket, without gs://", name)
 	}
-	return &Bucket{&gsStore{bucket: name, create: create, batchWithin: answerWithin}}, nil
+	return &Bucket{&gsStore{bucket: name, create: create, batchWithin: answerWithin, sizes: defaultSizes()}}, nil
 }
 
 // Close closes connections. The bucket must not be used afterwards.

@@ -28,8 +28,8 @@ var operations = map[string]func(t *testing.T, s store.Store){
 		}
 	},
 	"small blob":  func(t *testing.T, s store.Store) { put(t, s, "a small blob, tail") },
-	"part's blob": func(t *testing.T, s store.Store) { put(t, s, strings.Repeat("x", 2<<20)+"tail") },
-	"large blob":  func(t *testing.T, s store.Store) { put(t, s, strings.Repeat("x", 33<<20)+"tail") },
+	"part's blob": func(t *testing.T, s store.Store) { put(t, s, strings.Repeat("x", store.Chunk)+"tail") },
+	"large blob":  func(t *testing.T, s store.Store) { put(t, s, strings.Repeat("x", store.Part)+"tail") },
 	"read": func(t *testing.T, s store.Store) {
 		if got := read(t, s, "job/handle.json"); got != "a handle" {
 			t.Errorf("read %q", got)
@@ -100,6 +100,9 @@ func TestEveryOperationSurvives(t *testing.T) {
 				create(t, s, "job/handle.json", "a handle")
 				b.fail(2, fault.to, fault.do)
 				operation(t, s)
+				if name == "large blob" && b.unmet() == 2 {
+					t.Error("nothing failed")
+				}
 			})
 		}
 	}
@@ -123,10 +126,10 @@ func TestDamagedUpload(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 	b.fail(1, chunks, damage)
-	put(t, b.open(t), strings.Repeat("tail", 9<<20))
+	put(t, b.open(t), strings.Repeat("x", store.Part)+"tail")
 	// A whole part is sent again.
 	b.fail(1, uploads, damage)
-	put(t, b.open(t), strings.Repeat("tail", 5<<20))
+	put(t, b.open(t), strings.Repeat("x", store.Chunk)+"tail")
 }
 
 // A large blob is refused before its upload is completed.
@@ -134,7 +137,7 @@ func TestPutBlobNeverCompletesOtherBytes(t *testing.T) {
 	b := newBucket(t)
 	completed := false
 	b.fail(1, lastChunk, func(http.ResponseWriter, *http.Request, http.Handler) { completed = true })
-	promised := strings.Repeat("x", 33<<20)
+	promised := strings.Repeat("x", store.Part+1)
 	if err := putBlob(t, promised, "y"+promised[1:])(b.open(t)); !errors.Is(err, store.ErrMismatch) {
 		t.Errorf("error %v, want ErrMismatch", err)
 	}

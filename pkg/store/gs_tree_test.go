@@ -40,7 +40,7 @@ func listTree(t *testing.T, tree *store.Tree) map[string]store.TreeObject {
 
 // A file survives the faults of a network, whether it is sent in one request or in several.
 func TestTreeFilesAndFaults(t *testing.T) {
-	for name, text := range map[string]string{"small": "a tail", "large": strings.Repeat("tail", 9<<20)} {
+	for name, text := range map[string]string{"small": "a tail", "large": strings.Repeat("x", store.Part) + "tail"} {
 		for fault, do := range map[string]func(http.ResponseWriter, *http.Request, http.Handler){
 			"reset": reset, "reset in the middle": resetMidBody, "lost answer": lostAnswer, "unavailable": answer(http.StatusServiceUnavailable, "try later"),
 		} {
@@ -92,7 +92,7 @@ func TestTreeSourcesThatFail(t *testing.T) {
 	b := newBucket(t)
 	tree := openTree(t, b.open(t))
 	broken := errors.New("broken")
-	for _, size := range []int64{5, 40 << 20} {
+	for _, size := range []int64{5, store.Part + 5} {
 		f := store.TreeFile{Path: "f", Size: size, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.MultiReader(strings.NewReader(strings.Repeat("x", int(size))), &failing{broken})), nil
 		}}

@@ -18,9 +18,6 @@ import (
 )
 
 const (
-	// chunk is how much of a large object is sent in one request, and is held in memory
-	// for retries. Smaller objects are sent whole.
-	chunk = 16 << 20
 	// writerKey is the metadata key by which a client recognizes its own objects.
 	writerKey = "writer"
 	// starts limits how often an upload starts over that was damaged, or that the server
@@ -234,18 +231,30 @@ type upload struct {
 	buffered bool
 }
 
-// streamed reports whether an object is sent in one request, straight from its source: it is
+// sizes say in how many requests an object is sent, in bytes.
+type sizes struct {
+	// part is the largest object that is streamed.
+	part int64
+	// chunk is how much of a larger object is sent in one request, and is held in memory for
+	// retries.
+	chunk int64
+}
+
+func defaultSizes() sizes { return sizes{part: api.Contract.Limits.Part, chunk: 16 << 20} }
+
+// streams reports whether an object is sent in one request, straight from its source: it is
 // a blob or a file as pack has them, whose source can be opened again. Other objects pass
 // through a buffer, from which the library sends what was lost again.
-func (u upload) streamed() bool { return !u.buffered && u.size <= api.Contract.Limits.Part }
+func (s sizes) streams(u upload) bool { return !u.buffered && u.size <= s.part }
 
 // upload sends an object, and starts over if it was damaged or a resumable upload was lost.
 func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload) error {
 	var err error
+	sizes := r.store.sizes
 	for range starts {
 		r.reset()
 		err = r.persist(ctx, o, u)
-		chunked := !u.streamed() && u.size >= chunk
+		chunked := !sizes.streams(u) && u.size >= sizes.chunk
 		lost := chunked && (isStatus(err, http.StatusNotFound) || isStatus(err, http.StatusGone))
 		if !lost && !errors.Is(err, errDamaged) {
 			break
@@ -260,7 +269,7 @@ func (r *request) persist(ctx context.Context, o *storage.ObjectHandle, u upload
 	pause := pauses()
 	for try := 1; ; try++ {
 		err := r.send(ctx, o, u)
-		if err == nil || !u.streamed() || ctx.Err() != nil || !r.retry(err) && (try >= tries || !r.temporary(err)) {
+		if err == nil || !r.store.sizes.streams(u) || ctx.Err() != nil || !r.retry(err) && (try >= tries || !r.temporary(err)) {
 			return err
 		}
 		if err := gax.Sleep(ctx, pause.Pause()); err != nil {
@@ -281,8 +290,8 @@ func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) e
 	defer cancel()
 	w := o.NewWriter(ctx)
 	w.Metadata = u.metadata
-	w.ChunkSize = int(min(u.size+1, chunk)) // the last chunk is one that is not full
-	if u.streamed() {
+	w.ChunkSize = int(min(u.size+1, r.store.sizes.chunk)) // the last chunk is one that is not full
+	if r.store.sizes.streams(u) {
 		w.ChunkSize = 0
 		w.DisableAutoChecksum = true // verify does that, and removes what is damaged
 	}

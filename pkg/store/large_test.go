@@ -11,7 +11,7 @@ import (
 
 func TestCreateLarge(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, p place) {
-		for i, text := range []string{"abc", "", strings.Repeat("x", 32<<20), strings.Repeat("x", 32<<20+1)} {
+		for i, text := range []string{"abc", "", strings.Repeat("x", store.Part), strings.Repeat("x", store.Part+1)} {
 			name := fmt.Sprintf("j%d/payload.pkl", i)
 			var calls int
 			if err := p.open().CreateLarge(t.Context(), name, hash(text), int64(len(text)), opener(text, &calls)); err != nil || calls != 1 {

@@ -101,7 +101,7 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 	broken := errors.New("the source broke")
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	large := strings.Repeat("x", 33<<20) + "tail"
+	large := strings.Repeat("x", store.Part) + "tail"
 	reader := func() io.Reader { return io.MultiReader(strings.NewReader("abc"), &failing{broken}) }
 	putReader := func(promised string, r io.Reader) func(store.Store) error {
 		return func(s store.Store) error {
@@ -121,7 +121,7 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 		}},
 		"PutBlob, reader fails": {want: broken, do: putReader("abc", &failing{broken})},
 		"PutBlob, reader fails late": {want: broken,
-			do: putReader(large, io.MultiReader(strings.NewReader(large[:16<<20+1]), &failing{broken}))},
+			do: putReader(large, io.MultiReader(strings.NewReader(large[:store.Chunk+1]), &failing{broken}))},
 		"PutBlob, other bytes":       {want: store.ErrMismatch, do: putBlob(t, "abc", "abd")},
 		"PutBlob, too few bytes":     {want: store.ErrMismatch, do: putBlob(t, "abc", "ab")},
 		"PutBlob, too many":          {want: store.ErrMismatch, do: putBlob(t, "abc", "abcd")},
@@ -148,7 +148,7 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 
 func TestPutBlobReadsOnlyWhatIsMissing(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, p place) {
-		for i, text := range []string{"abc", "", strings.Repeat("x", 16<<20), strings.Repeat("x", 32<<20), strings.Repeat("x", 32<<20+1)} {
+		for i, text := range []string{"abc", "", strings.Repeat("x", store.Chunk), strings.Repeat("x", store.Part), strings.Repeat("x", store.Part+1)} {
 			for _, want := range []bool{true, false} {
 				var calls int
 				written, err := p.open().PutBlob(t.Context(), hash(text), int64(len(text)), opener(text, &calls))

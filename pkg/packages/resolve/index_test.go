@@ -243,7 +243,7 @@ func TestIndexFailsNowAndThen(t *testing.T) {
 
 // endless writes a page that never ends.
 func endless(w http.ResponseWriter) {
-	for line := []byte(strings.Repeat("<br/>", 1<<14)); ; {
+	for line := []byte("<br/>" + strings.Repeat(" ", 1<<14)); ; {
 		if _, err := w.Write(line); err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package gke_test
+package kwok_test
 
 import (
 	"fmt"
