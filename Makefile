@@ -19,7 +19,9 @@ TAGS := disable_grpc_modules,grpcnotrace
 # whatever directory the clone is in.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath -tags=$(TAGS)
 # Tests start Python often. What a version manager calls python3 is a script that takes ten times as long to start it.
-$(shell mkdir -p .cache/path && ln -sfn "$$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')" .cache/path/python3)
+# A new link would have go run the tests again that look for python3.
+$(shell mkdir -p .cache/path; python="$$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')"; \
+	test "$$(readlink .cache/path/python3)" = "$$python" || ln -sfn "$$python" .cache/path/python3)
 export PATH := $(CURDIR)/.cache/path:$(PATH)
 GO_BUILD := CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)'
 
