@@ -278,9 +278,13 @@ type jobState struct {
 	created time.Time
 }
 
-// submitTime is how long a submit may take from its first record to the handle, and from the handle to the
-// workload. A job that has no handle by then is an orphan.
-const submitTime = time.Minute
+const (
+	// submitTime is how long a submit may take from its first record to the handle, and from the handle to the
+	// workload, but for its payload. A job that has no handle by then is an orphan.
+	submitTime = time.Minute
+	// slowest is the rate, in bytes per second, at which a payload is uploaded at least.
+	slowest = 50_000
+)
 
 // chosen returns the jobs of a registry that the filters choose. complete says that none
 // was skipped because it could not be read. If the cluster can't be read, that is an

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
@@ -62,7 +63,11 @@ func checkSubmitted(ctx context.Context, j *job.Job, now api.Status) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // an orphan, which is listed only if it is old, or its outputs
 	}
-	if err == nil && j.Store.Now().Sub(handle.Updated) < submitTime {
+	within := submitTime
+	if p := j.Handle.Payload; p != nil { // it is uploaded while the handle is there
+		within += time.Duration(p.Size/slowest) * time.Second
+	}
+	if err == nil && j.Store.Now().Sub(handle.Updated) < within {
 		err = newError(fmt.Sprintf("job %s was submitted just now", j.ID()))
 	}
 	return err

@@ -165,16 +165,19 @@ func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
 		state  api.State // by now
 		age    time.Duration
 		host   string
+		size   int64 // of the payload
 		said   string
 		exists bool
 	}{
-		"it runs by now":             {api.Running, 0, "", "skipped: job a1 is RUNNING now\n", true},
-		"it has failed by now":       {api.Failed, 2 * time.Minute, "", "skipped: job a1 is FAILED now\n", true},
-		"it has no workload yet":     {api.NotFound, 0, "", "skipped: job a1 was submitted just now\n", true},
-		"its workload is gone":       {api.NotFound, 2 * time.Minute, "", "", false},
-		"it runs on a warm host now": {api.Running, 2 * time.Minute, "cpu-warm-1", "skipped: job a1 is RUNNING now\n", true},
-		"its warm host comes later":  {api.Failed, 0, "cpu-warm-1", "skipped: job a1 was submitted just now\n", true},
-		"its warm host is gone":      {api.Failed, 2 * time.Minute, "cpu-warm-1", "", false},
+		"it runs by now":             {api.Running, 0, "", 0, "skipped: job a1 is RUNNING now\n", true},
+		"it has failed by now":       {api.Failed, 2 * time.Minute, "", 0, "skipped: job a1 is FAILED now\n", true},
+		"it has no workload yet":     {api.NotFound, 0, "", 0, "skipped: job a1 was submitted just now\n", true},
+		"its workload is gone":       {api.NotFound, 2 * time.Minute, "", 0, "", false},
+		"its payload is large":       {api.NotFound, 2 * time.Minute, "", 10 << 20, "skipped: job a1 was submitted just now\n", true},
+		"its payload was large":      {api.NotFound, 5 * time.Minute, "", 10 << 20, "", false},
+		"it runs on a warm host now": {api.Running, 2 * time.Minute, "cpu-warm-1", 0, "skipped: job a1 is RUNNING now\n", true},
+		"its warm host comes later":  {api.Failed, 0, "cpu-warm-1", 0, "skipped: job a1 was submitted just now\n", true},
+		"its warm host is gone":      {api.Failed, 2 * time.Minute, "cpu-warm-1", 0, "", false},
 	} {
 		for _, flags := range []cleanupFlags{{status: []string{"NOT_FOUND"}}, {all: true}, {olderThan: time.Hour}} {
 			t.Run(name, func(t *testing.T) {
@@ -183,7 +186,7 @@ func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				handle := fmt.Sprintf(`{"version":1,"job_id":"a1","backend":"gke","namespace":"ml","created_at":"2026-01-01T00:00:00Z","host":%q}`, tt.host)
+				handle := fmt.Sprintf(`{"version":1,"job_id":"a1","backend":"gke","namespace":"ml","created_at":"2026-01-01T00:00:00Z","host":%q,"payload":{"size":%d}}`, tt.host, tt.size)
 				if err := s.Create(t.Context(), store.Handle("a1"), strings.NewReader(handle), nil); err != nil {
 					t.Fatal(err)
 				}
