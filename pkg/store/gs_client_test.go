@@ -21,7 +21,7 @@ import (
 // Storage is asked for anything.
 func TestRefusedCredentials(t *testing.T) {
 	for name, tt := range map[string]struct{ why, hint string }{
-		"expired":        {"Token has been expired or revoked.", "log in with: gcloud auth application-default login"},
+		"expired":        {"Token has been expired or revoked.", "; correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is FILE"},
 		"the wrong time": {"Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.", "set this machine's clock"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -32,7 +32,8 @@ func TestRefusedCredentials(t *testing.T) {
 			}))
 			defer server.Close()
 			t.Setenv("STORAGE_EMULATOR_HOST", "")
-			t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", serviceAccount(t, server.URL))
+			file := serviceAccount(t, server.URL)
+			t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
 			s, err := Open("gs://acme-jobs")
 			if err != nil {
 				t.Fatal(err)
@@ -41,7 +42,7 @@ func TestRefusedCredentials(t *testing.T) {
 			for _, err = range s.List(t.Context(), "", "") {
 				break
 			}
-			if err == nil || !strings.Contains(err.Error(), "listing gs://acme-jobs/: the credentials were refused: ") || !strings.HasSuffix(err.Error(), tt.hint) {
+			if err == nil || !strings.Contains(err.Error(), "listing gs://acme-jobs/: the credentials were refused: ") || !strings.HasSuffix(err.Error(), strings.Replace(tt.hint, "FILE", file, 1)) {
 				t.Errorf("error %v, want one that ends in %q", err, tt.hint)
 			}
 		})

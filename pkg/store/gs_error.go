@@ -72,12 +72,12 @@ func (r *request) explain(ctx context.Context, err error) error {
 	}
 	var token *auth.Error
 	if errors.As(err, &token) {
-		hint := principal.LoginAdvice
+		next, advice := principal.Remedy(os.Getenv)
 		if strings.Contains(token.Error(), "reasonable timeframe") {
 			// a token signed by a wrong clock
-			hint = "set this machine's clock"
+			next, advice = "set this machine's clock", "set this machine's clock"
 		}
-		why := transport.Explained{Text: fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), Cause: err, Of: api.KindForbidden, Do: hint}
+		why := transport.Explained{Text: fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, advice), Cause: err, Of: api.KindForbidden, Do: next}
 		if token.Temporary() {
 			return &why
 		}
@@ -141,7 +141,8 @@ func (r *request) reason(answer *googleapi.Error) (why, next string) {
 	case http.StatusNotFound:
 		return fmt.Sprintf("there is no bucket %s%s; %s", bucket, asked(who), r.store.create), r.store.create
 	case http.StatusUnauthorized:
-		return fmt.Sprintf("the credentials were refused: %s; %s", text, principal.LoginAdvice), principal.LoginAdvice
+		next, advice := principal.Remedy(os.Getenv)
+		return fmt.Sprintf("the credentials were refused: %s; %s", text, advice), next
 	case http.StatusForbidden:
 		grant := fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, principal.Member(who))
 		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s (`kubectl kinetic doctor` shows what else is missing); grant it with: %s", cmp.Or(who, "the account in use"), permission, bucket, text, grant), grant

@@ -247,7 +247,7 @@ func TestCredentialsHaveExpired(t *testing.T) {
 	g := serve(t, nil)
 	g.tokens.Expire()
 	results := run(t, options(g.env))
-	if got := find(t, results, ProjectCheck); got.State != Wrong || got.Fix != "gcloud auth application-default login" {
+	if got := find(t, results, ProjectCheck); got.State != Wrong || got.Fix != "correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is "+g.env(api.EnvCredentials) {
 		t.Errorf("got %v", got)
 	}
 	if got := find(t, results, StoreCheck); got.State != Skipped || got.Detail != "needs: project" {

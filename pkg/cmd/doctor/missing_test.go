@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
@@ -41,7 +43,7 @@ func TestWhatIsMissingIsSaidOnce(t *testing.T) {
 			"store":          "gcloud storage buckets create gs://acme-kn-main-jobs --uniform-bucket-level-access --project acme",
 			"image registry": "gcloud artifacts repositories create kn-main --repository-format=docker --location=us --project=acme",
 		}},
-		"expired credentials": {nil, func(s *gcptest.Server) { s.Expire() }, map[string]string{"project": "gcloud auth application-default login"}},
+		"expired credentials": {nil, func(s *gcptest.Server) { s.Expire() }, map[string]string{"project": "correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is FILE"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := gcptest.New(t)
@@ -60,7 +62,7 @@ func TestWhatIsMissingIsSaidOnce(t *testing.T) {
 			got := map[string]string{}
 			for _, c := range told.Checks {
 				if c.State == doctor.Wrong && c.Group != "This machine" {
-					got[c.Name] = c.Fix
+					got[c.Name] = strings.Replace(c.Fix, os.Getenv(api.EnvCredentials), "FILE", 1)
 				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

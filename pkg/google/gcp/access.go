@@ -26,8 +26,6 @@ const (
 	scope = "https://www.googleapis.com/auth/cloud-platform"
 	// answerWithin limits the wait for the first byte of an answer.
 	answerWithin = 30 * time.Second
-
-	login = principal.Login
 )
 
 // Access makes requests to Google Cloud as one account. It is safe for concurrent use.
@@ -38,6 +36,7 @@ type Access struct {
 
 	credentials *auth.Credentials
 
+	env       func(string) string // the variables of the environment
 	client    *http.Client
 	endpoints map[Service]string
 	account   string
@@ -71,7 +70,7 @@ func New(ctx context.Context, env func(string) string) (*Access, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading which project the credentials charge: %w", err)
 	}
-	return &Access{Interval: time.Second, credentials: found, client: client, endpoints: endpoints, account: principal.Of(found.JSON()),
+	return &Access{Interval: time.Second, credentials: found, env: env, client: client, endpoints: endpoints, account: principal.Of(found.JSON()),
 		charged: charged{quota, env(api.EnvCredentials) != "" || env(quotaVariable) != ""}, numbers: map[string]string{}}, nil
 }
 

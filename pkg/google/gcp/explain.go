@@ -35,7 +35,7 @@ func (a *Access) Explain(err error, project, doing string) error {
 		why := a.reason(answer, project)
 		return explained(why.kind, why.next, err, "%s: %s", doing, why)
 	case errors.As(err, &token):
-		next, advice := login, principal.LoginAdvice
+		next, advice := principal.Remedy(a.env)
 		if strings.Contains(token.Error(), "reasonable timeframe") { // a token signed by a wrong clock
 			next, advice = "set this machine's clock", "set this machine's clock"
 		}
@@ -64,12 +64,12 @@ type reason struct {
 	kind api.ErrorKind
 	why  string
 	next string // a command, "" if there is none
-	verb string // what the command does: "enable it"
+	verb string // what the command does: "enable it"; "" if why says it
 }
 
 // String returns the reason, and the command.
 func (r reason) String() string {
-	if r.next == "" {
+	if r.next == "" || r.verb == "" {
 		return r.why
 	}
 	return fmt.Sprintf("%s; %s with: %s", r.why, r.verb, r.next)
@@ -103,7 +103,8 @@ func (a *Access) reason(answer *googleapi.Error, project string) reason {
 	}
 	switch answer.Code {
 	case http.StatusUnauthorized:
-		return reason{api.KindForbidden, "the credentials were refused: " + text, login, "log in"}
+		next, advice := principal.Remedy(a.env)
+		return reason{api.KindForbidden, fmt.Sprintf("the credentials were refused: %s; %s", text, advice), next, ""}
 	case http.StatusForbidden:
 		return a.denied(detail, project, text)
 	case http.StatusNotFound:

@@ -15,17 +15,20 @@ import (
 // Login is the command that makes credentials for the programs of this machine.
 const Login = "gcloud auth application-default login"
 
-// LoginAdvice is what errors say of it.
-const LoginAdvice = "log in with: " + Login
-
-// NotFound returns the error for a service without credentials. env returns the variables of the environment. If
-// GOOGLE_APPLICATION_CREDENTIALS is set, Google's libraries ignore the file that a login writes.
-func NotFound(service string, err error, env func(string) string) *transport.Explained {
-	next, advice := Login, LoginAdvice
+// Remedy returns what to do about credentials that are missing or refused, and how errors say it. env returns the
+// variables of the environment. If GOOGLE_APPLICATION_CREDENTIALS is set, Google's libraries ignore the file that a
+// login writes.
+func Remedy(env func(string) string) (next, advice string) {
 	if file := env(api.EnvCredentials); file != "" {
 		next = fmt.Sprintf("correct or unset %s, which is %s", api.EnvCredentials, file)
-		advice = next
+		return next, next
 	}
+	return Login, "log in with: " + Login
+}
+
+// NotFound returns the error for a service without credentials.
+func NotFound(service string, err error, env func(string) string) *transport.Explained {
+	next, advice := Remedy(env)
 	return &transport.Explained{Text: fmt.Sprintf("finding credentials for %s: %v; %s", service, err, advice), Cause: err, Of: api.KindForbidden, Do: next}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/googleapis/gax-go/v2/apierror"
@@ -97,7 +98,8 @@ func (c *Client) reason(n need, answer *apierror.APIError) (text string, lasting
 	}
 	switch answer.GRPCStatus().Code() {
 	case codes.Unauthenticated:
-		return fmt.Sprintf("the credentials were refused: %s; %s", said, principal.LoginAdvice), true
+		_, advice := principal.Remedy(os.Getenv)
+		return fmt.Sprintf("the credentials were refused: %s; %s", said, advice), true
 	case codes.PermissionDenied:
 		return c.denied(n, answer, who), true
 	case codes.NotFound, codes.InvalidArgument:
