@@ -19,7 +19,7 @@ TAGS := disable_grpc_modules,grpcnotrace
 # whatever directory the clone is in.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath -tags=$(TAGS)
 # Tests start Python often. What a version manager calls python3 is a script that takes ten times as long to start it.
-# A new link would have go run the tests again that look for python3.
+# A link that is right stays: go repeats all tests that look for python3 when it changes.
 $(shell mkdir -p .cache/path; python="$$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')"; \
 	test "$$(readlink .cache/path/python3)" = "$$python" || ln -sfn "$$python" .cache/path/python3)
 export PATH := $(CURDIR)/.cache/path:$(PATH)
@@ -133,14 +133,15 @@ clean: # Remove what the targets above made
 # Tests often wait, for processes and servers, so twice as many run as there are cores.
 AT_ONCE = -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN)))
 GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test -timeout 20m $(AT_ONCE)
-# By default a program with the race detector sleeps for a second before it ends.
+# By default a program with the race detector sleeps for a second before it ends, to catch goroutines that still
+# run. Tests wait for theirs.
 GO_TEST_RACE := env -u KUBEBOX CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -timeout 30m -race $(AT_ONCE)
 # The runner's tests use a real server of Cloud Storage's API: the cluster's. It is built
 # as for the cluster, so that one build serves both.
 REGISTRY = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/tools/registry tool -n registry
 FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox tool -n fake-gcs-server
-# Of the runner's tests, one more runs at a time. A process that is lost fails its test: with another in its
-# place, the rest may wait for ever.
+# The tests in Python often wait, too: twice as many files run at a time as there are cores, and one more. A
+# process that is lost fails its test: with another in its place, the rest may wait for ever.
 PYTEST = /usr/bin/python3 -m pytest -q --max-worker-restart=0 -n "$$((2 * $$(getconf _NPROCESSORS_ONLN) + 1))" --dist loadfile
 # In the package's directory, go shows the tests' output, such as why one is skipped.
 # Three scripts at a time keep two cores busy: they also wait.

@@ -122,7 +122,7 @@ func cutAnswer(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	panic(http.ErrAbortHandler)
 }
 
-// damage changes the last byte but one of what is sent.
+// damage changes a byte of what is sent: of its tail, or the first one if it has no tail.
 func damage(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	body, _ := io.ReadAll(r.Body)
 	i := max(strings.LastIndex(string(body), "tail"), 0)

@@ -49,6 +49,7 @@ func TestRefusedCopy(t *testing.T) {
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", "")
 	const refused = "me@example.com does not have storage.objects.create access to the Google Cloud Storage object. Permission 'storage.objects.create' denied on resource (or it may not exist)."
 	grant := "grant it with: gcloud storage buckets add-iam-policy-binding gs://acme-jobs --member=user:me@example.com --role=roles/storage.objectUser"
 	for name, tt := range map[string]struct {

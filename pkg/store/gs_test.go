@@ -130,19 +130,26 @@ func TestDamagedUpload(t *testing.T) {
 	// A whole part is sent again.
 	b.fail(1, uploads, damage)
 	put(t, b.open(t), strings.Repeat("x", store.Chunk)+"tail")
+	if b.unmet() > 0 {
+		t.Error("not all of it was damaged")
+	}
 }
 
 // A large blob is refused before its upload is completed.
 func TestPutBlobNeverCompletesOtherBytes(t *testing.T) {
 	b := newBucket(t)
-	completed := false
+	chunked, completed := false, false
+	b.fail(1, chunks, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		chunked = true
+		next.ServeHTTP(w, r)
+	})
 	b.fail(1, lastChunk, func(http.ResponseWriter, *http.Request, http.Handler) { completed = true })
 	promised := strings.Repeat("x", store.Part+1)
 	if err := putBlob(t, promised, "y"+promised[1:])(b.open(t)); !errors.Is(err, store.ErrMismatch) {
 		t.Errorf("error %v, want ErrMismatch", err)
 	}
-	if completed {
-		t.Error("the upload was completed")
+	if !chunked || completed {
+		t.Errorf("sent in chunks: %v; completed: %v", chunked, completed)
 	}
 }
 

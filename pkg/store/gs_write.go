@@ -231,12 +231,12 @@ type upload struct {
 	buffered bool
 }
 
-// sizes say in how many requests an object is sent, in bytes.
+// sizes decide how an object is sent. They are in bytes.
 type sizes struct {
-	// part is the largest object that is streamed.
+	// part is the size of the largest object that is streamed.
 	part int64
-	// chunk is how much of a larger object is sent in one request, and is held in memory for
-	// retries.
+	// chunk is how much of any other object is sent in one request, and is held in memory for
+	// retries. Smaller objects are sent whole.
 	chunk int64
 }
 
@@ -250,11 +250,10 @@ func (s sizes) streams(u upload) bool { return !u.buffered && u.size <= s.part }
 // upload sends an object, and starts over if it was damaged or a resumable upload was lost.
 func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload) error {
 	var err error
-	sizes := r.store.sizes
 	for range starts {
 		r.reset()
 		err = r.persist(ctx, o, u)
-		chunked := !sizes.streams(u) && u.size >= sizes.chunk
+		chunked := !r.store.sizes.streams(u) && u.size >= r.store.sizes.chunk
 		lost := chunked && (isStatus(err, http.StatusNotFound) || isStatus(err, http.StatusGone))
 		if !lost && !errors.Is(err, errDamaged) {
 			break

@@ -279,11 +279,11 @@ type jobState struct {
 }
 
 const (
-	// submitTime is how long a submit may take from its first record to the handle, and from the handle to the
-	// workload, but for its payload. A job that has no handle by then is an orphan.
+	// submitTime is how long a submit takes at most to write the handle after its first record, and to create the
+	// workload after the handle. A job that has no handle by then is an orphan. A payload gets more time.
 	submitTime = time.Minute
-	// slowest is the rate, in bytes per second, at which a payload is uploaded at least.
-	slowest = 50_000
+	// slowestUpload is the lowest rate of an upload, in bytes per second.
+	slowestUpload = 50_000
 )
 
 // chosen returns the jobs of a registry that the filters choose. complete says that none

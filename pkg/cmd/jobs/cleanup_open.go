@@ -63,12 +63,23 @@ func checkSubmitted(ctx context.Context, j *job.Job, now api.Status) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // an orphan, which is listed only if it is old, or its outputs
 	}
-	within := submitTime
+	if err != nil {
+		return err
+	}
+	written := handle.Updated
 	if p := j.Handle.Payload; p != nil { // it is uploaded while the handle is there
-		within += time.Duration(p.Size/slowest) * time.Second
+		payload, err := records.Find(ctx, j.Store, store.Payload(j.ID()))
+		switch limit := submitTime + time.Duration(p.Size/slowestUpload)*time.Second; {
+		case err == nil:
+			written = payload.Updated
+		case !errors.Is(err, store.ErrNotFound):
+			return err
+		case j.Store.Now().Sub(written) < limit:
+			return newError(fmt.Sprintf("job %s is still uploading its payload", j.ID()))
+		}
 	}
-	if err == nil && j.Store.Now().Sub(handle.Updated) < within {
-		err = newError(fmt.Sprintf("job %s was submitted just now", j.ID()))
+	if j.Store.Now().Sub(written) < submitTime {
+		return newError(fmt.Sprintf("job %s was submitted just now", j.ID()))
 	}
-	return err
+	return nil
 }

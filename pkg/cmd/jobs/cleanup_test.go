@@ -173,8 +173,8 @@ func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
 		"it has failed by now":       {api.Failed, 2 * time.Minute, "", 0, "skipped: job a1 is FAILED now\n", true},
 		"it has no workload yet":     {api.NotFound, 0, "", 0, "skipped: job a1 was submitted just now\n", true},
 		"its workload is gone":       {api.NotFound, 2 * time.Minute, "", 0, "", false},
-		"its payload is large":       {api.NotFound, 2 * time.Minute, "", 10 << 20, "skipped: job a1 was submitted just now\n", true},
-		"its payload was large":      {api.NotFound, 5 * time.Minute, "", 10 << 20, "", false},
+		"its payload is coming":      {api.NotFound, 2 * time.Minute, "", 10 << 20, "skipped: job a1 is still uploading its payload\n", true},
+		"its payload never came":     {api.NotFound, 5 * time.Minute, "", 10 << 20, "", false},
 		"it runs on a warm host now": {api.Running, 2 * time.Minute, "cpu-warm-1", 0, "skipped: job a1 is RUNNING now\n", true},
 		"its warm host comes later":  {api.Failed, 0, "cpu-warm-1", 0, "skipped: job a1 was submitted just now\n", true},
 		"its warm host is gone":      {api.Failed, 2 * time.Minute, "cpu-warm-1", 0, "", false},
@@ -186,7 +186,11 @@ func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				handle := fmt.Sprintf(`{"version":1,"job_id":"a1","backend":"gke","namespace":"ml","created_at":"2026-01-01T00:00:00Z","host":%q,"payload":{"size":%d}}`, tt.host, tt.size)
+				payload := "null"
+				if tt.size > 0 {
+					payload = fmt.Sprintf(`{"size":%d}`, tt.size)
+				}
+				handle := fmt.Sprintf(`{"version":1,"job_id":"a1","backend":"gke","namespace":"ml","created_at":"2026-01-01T00:00:00Z","host":%q,"payload":%s}`, tt.host, payload)
 				if err := s.Create(t.Context(), store.Handle("a1"), strings.NewReader(handle), nil); err != nil {
 					t.Fatal(err)
 				}

@@ -63,11 +63,11 @@ func said(e *auth.Error) string {
 type reason struct {
 	kind api.ErrorKind
 	why  string
-	next string // a command, "" if there is none
-	verb string // what the command does: "enable it"; "" if why says it
+	next string // a command, or what else to do; "" if there is nothing
+	verb string // what the command does: "enable it"; "" if why ends with next
 }
 
-// String returns the reason, and the command.
+// String returns the reason, and what to do.
 func (r reason) String() string {
 	if r.next == "" || r.verb == "" {
 		return r.why

@@ -205,6 +205,8 @@ func TestExplain(t *testing.T) {
 		}, "listing the clusters: the API container.googleapis.com is not enabled in project acme; enable it with: gcloud services enable container.googleapis.com --project acme", api.KindForbidden},
 		"the credentials have expired": {func(w *world) { w.Expire() },
 			"listing the clusters: the credentials were refused: invalid_grant: Token has been expired or revoked.; correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is /", api.KindForbidden},
+		"the credentials are refused": {func(w *world) { w.Fail(gcptest.Fault{Status: 401, Message: "Invalid Credentials."}) },
+			"listing the clusters: the credentials were refused: Invalid Credentials; correct or unset GOOGLE_APPLICATION_CREDENTIALS, which is /", api.KindForbidden},
 		"a quota": {func(w *world) {
 			w.Fail(gcptest.Fault{Status: 403, Message: "Quota 'NVIDIA_L4_GPUS' exceeded.  Limit: 1.0 in region us-central1."})
 		}, "listing the clusters: the quota NVIDIA_L4_GPUS in us-central1 is exceeded, its limit is 1: Quota 'NVIDIA_L4_GPUS' exceeded.  Limit: 1.0 in region us-central1; ask for more at https://console.cloud.google.com/iam-admin/quotas", api.KindFailed},

@@ -86,5 +86,9 @@ func checkCredentials(file, from string) error {
 	case "authorized_user", "service_account":
 		return nil
 	}
-	return fmt.Errorf("the credentials of %s, %s, have the type %q: a local job reads Cloud Storage with your own (%s) or with the key of a service account", from, file, fields.Type, principal.Login)
+	err = fmt.Errorf("the credentials of %s, %s, have the type %q: a local job reads Cloud Storage with your own (%s) or with the key of a service account", from, file, fields.Type, principal.Login)
+	if from == api.EnvCredentials {
+		return fmt.Errorf("%w; unset %s to use your own", err, from)
+	}
+	return err
 }

@@ -27,6 +27,7 @@ func refuses(t *testing.T, code codes.Code, text, reason string, metadata map[st
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", "")
 	const denied = codes.PermissionDenied
 	for name, tt := range map[string]struct {
 		answer error

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
 )
 
 // RegistryError says that a registry did not do what was asked of it.
@@ -70,7 +72,8 @@ func (e *RegistryError) advice() string {
 	host, _, _ := strings.Cut(e.Repository, "/")
 	switch code := e.Status(); {
 	case code == http.StatusUnauthorized && google(host):
-		return "; sign in with `gcloud auth application-default login`"
+		_, advice := principal.Remedy(os.Getenv)
+		return "; " + advice
 	case code == http.StatusUnauthorized:
 		return fmt.Sprintf("; sign in with `docker login %s`", host)
 	case code == http.StatusForbidden && google(host):

@@ -72,7 +72,7 @@ func (to redirect) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Google's registries get the token, and it is asked for again when it has expired.
 func TestTokenIsSent(t *testing.T) {
-	t.Parallel()
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", "")
 	s := inProcess(t)
 	s.put(t, "acme/base:1", python(t, ""))
 	tokens := 0

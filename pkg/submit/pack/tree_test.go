@@ -277,7 +277,7 @@ func TestOnlyBucketsHaveTrees(t *testing.T) {
 
 // A large file is in memory in pieces only, and few are on their way at once.
 func TestLargeFilesOfATreeInFlight(t *testing.T) {
-	const files, limit = 5, 4
+	const files, limit = 6, 4
 	root := t.TempDir()
 	for i := range files {
 		file := filepath.Join(root, fmt.Sprint(i))
