@@ -53,7 +53,8 @@ def f():
         sys.exit(0)
     signal.signal(signal.SIGTERM, stop)
     print("runs", flush=True)
-    time.sleep(600)
+    while True:
+        time.sleep(0.1)  # a signal just before it is noticed after it
 """
 
 SAVES = """
@@ -66,7 +67,8 @@ def f():
         sys.exit(143)
     signal.signal(signal.SIGTERM, stop)
     print("runs", flush=True)
-    time.sleep(600)
+    while True:
+        time.sleep(0.1)  # a signal just before it is noticed after it
 """
 
 

@@ -30,7 +30,8 @@ def save(*_):
     sys.exit()
 signal.signal(signal.SIGTERM, save)
 print("started")
-time.sleep(1000)
+while True:
+    time.sleep(0.1)  # a signal just before it is noticed after it
 """
 
 
