@@ -66,13 +66,15 @@ func withHangup(parent context.Context) (ctx context.Context, in io.Reader) {
 		}()
 	}
 	go func() {
+		cause := errHungUp
 		select {
 		case <-hangups:
 		case <-gone:
-		case <-parent.Done():
+		case <-parent.Done(): // ctx may not know it yet
+			cause = context.Cause(parent)
 		}
 		signal.Stop(hangups) // a second one has its default effect
-		hangUp(errHungUp)
+		hangUp(cause)
 	}()
 	return ctx, in
 }
