@@ -72,11 +72,7 @@ func (r *request) explain(ctx context.Context, err error) error {
 	}
 	var token *auth.Error
 	if errors.As(err, &token) {
-		next, advice := principal.Remedy(os.Getenv)
-		if strings.Contains(token.Error(), "reasonable timeframe") {
-			// a token signed by a wrong clock
-			next, advice = "set this machine's clock", "set this machine's clock"
-		}
+		next, advice := principal.RemedyFor(token, os.Getenv)
 		why := transport.Explained{Text: fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, advice), Cause: err, Of: api.KindForbidden, Do: next}
 		if token.Temporary() {
 			return &why

@@ -54,7 +54,7 @@ def f():
     signal.signal(signal.SIGTERM, stop)
     print("runs", flush=True)
     while True:
-        time.sleep(0.1)  # a signal just before it is noticed after it
+        time.sleep(0.1)  # Python acts on a signal that comes just before it only at its end
 """
 
 SAVES = """
@@ -68,7 +68,7 @@ def f():
     signal.signal(signal.SIGTERM, stop)
     print("runs", flush=True)
     while True:
-        time.sleep(0.1)  # a signal just before it is noticed after it
+        time.sleep(0.1)  # Python acts on a signal that comes just before it only at its end
 """
 
 

@@ -31,7 +31,7 @@ def save(*_):
 signal.signal(signal.SIGTERM, save)
 print("started")
 while True:
-    time.sleep(0.1)  # a signal just before it is noticed after it
+    time.sleep(0.1)  # Python acts on a signal that comes just before it only at its end
 """
 
 

@@ -70,12 +70,12 @@ func checkSubmitted(ctx context.Context, j *job.Job, now api.Status) error {
 	if p := j.Handle.Payload; p != nil { // it is uploaded while the handle is there
 		payload, err := records.Find(ctx, j.Store, store.Payload(j.ID()))
 		switch limit := submitTime + time.Duration(p.Size/slowestUpload)*time.Second; {
-		case err == nil:
+		case err == nil && payload.Updated.After(written):
 			written = payload.Updated
-		case !errors.Is(err, store.ErrNotFound):
-			return err
-		case j.Store.Now().Sub(written) < limit:
+		case errors.Is(err, store.ErrNotFound) && j.Store.Now().Sub(written) < limit:
 			return newError(fmt.Sprintf("job %s is still uploading its payload", j.ID()))
+		case err != nil && !errors.Is(err, store.ErrNotFound):
+			return err
 		}
 	}
 	if j.Store.Now().Sub(written) < submitTime {

@@ -165,19 +165,23 @@ func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
 		state  api.State // by now
 		age    time.Duration
 		host   string
-		size   int64 // of the payload
+		size   int64         // of the payload
+		came   time.Duration // how long ago it came, 0 if it has not
 		said   string
 		exists bool
 	}{
-		"it runs by now":             {api.Running, 0, "", 0, "skipped: job a1 is RUNNING now\n", true},
-		"it has failed by now":       {api.Failed, 2 * time.Minute, "", 0, "skipped: job a1 is FAILED now\n", true},
-		"it has no workload yet":     {api.NotFound, 0, "", 0, "skipped: job a1 was submitted just now\n", true},
-		"its workload is gone":       {api.NotFound, 2 * time.Minute, "", 0, "", false},
-		"its payload is coming":      {api.NotFound, 2 * time.Minute, "", 10 << 20, "skipped: job a1 is still uploading its payload\n", true},
-		"its payload never came":     {api.NotFound, 5 * time.Minute, "", 10 << 20, "", false},
-		"it runs on a warm host now": {api.Running, 2 * time.Minute, "cpu-warm-1", 0, "skipped: job a1 is RUNNING now\n", true},
-		"its warm host comes later":  {api.Failed, 0, "cpu-warm-1", 0, "skipped: job a1 was submitted just now\n", true},
-		"its warm host is gone":      {api.Failed, 2 * time.Minute, "cpu-warm-1", 0, "", false},
+		"it runs by now":             {api.Running, 0, "", 0, 0, "skipped: job a1 is RUNNING now\n", true},
+		"it has failed by now":       {api.Failed, 2 * time.Minute, "", 0, 0, "skipped: job a1 is FAILED now\n", true},
+		"it has no workload yet":     {api.NotFound, 0, "", 0, 0, "skipped: job a1 was submitted just now\n", true},
+		"its workload is gone":       {api.NotFound, 2 * time.Minute, "", 0, 0, "", false},
+		"its payload is coming":      {api.NotFound, 2 * time.Minute, "", 10 << 20, 0, "skipped: job a1 is still uploading its payload\n", true},
+		"its payload has just come":  {api.NotFound, 3 * time.Minute, "", 10 << 20, time.Second, "skipped: job a1 was submitted just now\n", true},
+		"its payload came before it": {api.NotFound, 0, "", 10 << 20, time.Hour, "skipped: job a1 was submitted just now\n", true},
+		"its payload came long ago":  {api.NotFound, 3 * time.Minute, "", 10 << 20, 2 * time.Minute, "", false},
+		"its payload never came":     {api.NotFound, 5 * time.Minute, "", 10 << 20, 0, "", false},
+		"it runs on a warm host now": {api.Running, 2 * time.Minute, "cpu-warm-1", 0, 0, "skipped: job a1 is RUNNING now\n", true},
+		"its warm host comes later":  {api.Failed, 0, "cpu-warm-1", 0, 0, "skipped: job a1 was submitted just now\n", true},
+		"its warm host is gone":      {api.Failed, 2 * time.Minute, "cpu-warm-1", 0, 0, "", false},
 	} {
 		for _, flags := range []cleanupFlags{{status: []string{"NOT_FOUND"}}, {all: true}, {olderThan: time.Hour}} {
 			t.Run(name, func(t *testing.T) {
@@ -194,9 +198,18 @@ func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
 				if err := s.Create(t.Context(), store.Handle("a1"), strings.NewReader(handle), nil); err != nil {
 					t.Fatal(err)
 				}
-				written := time.Now().Add(-tt.age)
-				if err := os.Chtimes(filepath.Join(dir, store.Handle("a1")), written, written); err != nil {
-					t.Fatal(err)
+				objects := map[string]time.Duration{store.Handle("a1"): tt.age}
+				if tt.came > 0 {
+					objects[store.Payload("a1")] = tt.came
+					if err := s.Create(t.Context(), store.Payload("a1"), strings.NewReader("pickle"), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for name, age := range objects {
+					written := time.Now().Add(-age)
+					if err := os.Chtimes(filepath.Join(dir, name), written, written); err != nil {
+						t.Fatal(err)
+					}
 				}
 				var said bytes.Buffer
 				c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}, choice: jobFlags{Connection: connect.NewFlags()}}

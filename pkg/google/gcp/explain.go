@@ -35,10 +35,7 @@ func (a *Access) Explain(err error, project, doing string) error {
 		why := a.reason(answer, project)
 		return explained(why.kind, why.next, err, "%s: %s", doing, why)
 	case errors.As(err, &token):
-		next, advice := principal.Remedy(a.env)
-		if strings.Contains(token.Error(), "reasonable timeframe") { // a token signed by a wrong clock
-			next, advice = "set this machine's clock", "set this machine's clock"
-		}
+		next, advice := principal.RemedyFor(token, a.env)
 		return explained(api.KindForbidden, next, err, "%s: the credentials were refused: %s; %s", doing, said(token), advice)
 	}
 	server := transport.Server{Name: "Google Cloud", Authority: "an authority that this machine trusts",

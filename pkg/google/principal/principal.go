@@ -26,6 +26,14 @@ func Remedy(env func(string) string) (next, advice string) {
 	return Login, "log in with: " + Login
 }
 
+// RemedyFor returns what to do about credentials for which no token was given, as Remedy does.
+func RemedyFor(refusal error, env func(string) string) (next, advice string) {
+	if strings.Contains(refusal.Error(), "reasonable timeframe") { // a token signed by a wrong clock
+		return "set this machine's clock", "set this machine's clock"
+	}
+	return Remedy(env)
+}
+
 // NotFound returns the error for a service without credentials.
 func NotFound(service string, err error, env func(string) string) *transport.Explained {
 	next, advice := Remedy(env)
