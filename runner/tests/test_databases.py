@@ -57,6 +57,17 @@ class Databases(KeeperCase):
         self.assertTrue(done.wait(30), "the commit waits for the lock")
         return found[0]
 
+    def test_a_database_for_whose_copy_there_is_no_room(self):
+        self.execute("CREATE TABLE trials (value)", "INSERT INTO trials VALUES (1)")
+        self.write("a")
+        size, spare = os.path.getsize(self.path("study.db")), 1000
+        with mock.patch.object(self.observer, "room", return_value=(size + spare - 1, spare)), mock.patch.object(database, "copy_database") as copy:
+            self.assertEqual(self.commit(), ["study.db"])
+            copy.assert_not_called()
+        with mock.patch.object(self.observer, "room", return_value=(size + spare, spare)):
+            self.assertEqual(self.commit(), [])
+        self.assertEqual(self.values(self.restored()), [1])
+
     def test_a_lock_holds_up_nothing_but_its_database(self):
         locks = {
             "a transaction": ["BEGIN EXCLUSIVE"],

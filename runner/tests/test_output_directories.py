@@ -6,7 +6,7 @@ import subprocess
 from bucket import BUCKET
 from fixture import JOB, script
 from kinetic_runner.outputs.directory import clear_directory
-from test_outputs import OutputCase
+from test_outputs import AGAIN, EXIT, OutputCase
 
 
 class Directories(OutputCase):
@@ -36,6 +36,16 @@ class Directories(OutputCase):
             if number == 2:
                 self.assertIn("were replaced since, and are taken as they are: metrics.json", ran.stderr)
                 self.assertIn("were removed since: ckpts/1", ran.stderr)
+
+    def test_what_was_restored_twice_can_still_be_replaced(self):
+        """The first attempt ends before it has saved anything, so the second restores by the index of the first."""
+        self.bucket.put("team/last.pt", b"theirs")
+        flags = ("--output-dir", f"gs://{BUCKET}/team", *AGAIN)
+        self.assertEqual(self.attempt(1, EXIT, *flags).code, 1)
+        replace = "import os\nos.chdir(os.environ['KINETIC_OUTPUT_PATH'])\nassert open('last.pt').read() == 'theirs'\nopen('new', 'w').write('ours')\nos.replace('new', 'last.pt')"
+        ran = self.attempt(2, replace, *flags)
+        self.assertEqual((ran.code, self.bucket.read("team/last.pt")), (0, b"ours"), ran.stderr)
+        self.assertNotIn("neither written nor restored", ran.stderr)
 
     def test_a_directory_of_the_container(self):
         mounted = os.path.join(self.root, "mnt")

@@ -48,6 +48,18 @@ class Commits(unittest.TestCase):
         thread.join()
         self.assertGreater(keeper.looks, 3)
 
+    def test_a_mistake_of_the_runner_is_an_answer(self):
+        keeper = Keeper()
+        keeper.commit = lambda: {}["missing"]
+        worker, commit = Worker(keeper, 1.0, lambda: None, self.fail), Commit()
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        worker.commit(commit)
+        self.assertTrue(commit.done.wait(60))
+        self.assertEqual(commit.failure, "KeyError('missing')")
+        worker.finish(True, frozenset())
+        thread.join()
+
 
 if __name__ == "__main__":
     unittest.main()

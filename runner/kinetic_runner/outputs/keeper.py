@@ -123,6 +123,7 @@ class Keeper:
         else:
             self._wait(self.moment)
         pending, self.moment, now = self.moment, None, time.time_ns()
+        os.makedirs(self._observer.root, exist_ok=True)
         if pending and pending.published and not pending.failure:
             pending = None
         final = self._finish_with(pending, everything, left_open)
@@ -135,7 +136,9 @@ class Keeper:
         self._tidy(self._index.document)
 
     def _finish_with(self, pending, everything, left_open):
-        """Write a last index: of now, if all that has changed is finished, or of the pending moment."""
+        """Write a last index: of now, if all that has changed is finished, or of the pending moment, which is written first: it is sent already."""
+        if pending and not everything and not pending.failure and not pending.is_open and self._is_clean(pending):
+            self._write(pending)
         final = self._observer.take(everything, at_rest=True)
         if final is not None:
             rules.judge(final, self._observer, everything)
@@ -158,9 +161,6 @@ class Keeper:
 
             if everything or all(unit.whole or can_be_left_out(unit) for unit in final.units.values()):
                 self._write(final)
-                return final
-        if pending and not pending.failure and not pending.is_open and self._is_clean(pending):
-            self._write(pending)
         return final
 
     # A moment
@@ -202,11 +202,11 @@ class Keeper:
 
     def _is_clean(self, moment):
         """Return whether all that the index has is finished at the moment, or was long not to be had."""
-        clean = all(unit.is_new or unit.whole is not False for unit in moment.units.values())
-        return clean or moment.at > self._current_at + HELD_BACK * self._interval
+        return all(unit.is_new or unit.whole is not False for unit in moment.units.values()) or moment.at > self._current_at + HELD_BACK * self._interval
 
     def _drop(self, moment):
         moment.forget()
+        rules.note_restless(moment, self._observer, HELD_BACK * self._interval)
         self._tell_waiting(moment)
 
     def _abandon(self, wanted):
@@ -360,7 +360,7 @@ class Keeper:
         kept = {}
         for file in self.unsaved:
             name, path = self._folder + file.path, os.path.join(self._observer.root, file.path)
-            if os.path.isfile(path) and not name_problem(name, self._home.prefix):
+            if os.path.isfile(path) and not os.path.islink(path) and not name_problem(name, self._home.prefix):
                 try:
                     self._sender.send_as(name, path, generation=None)
                 except OSError:

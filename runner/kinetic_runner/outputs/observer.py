@@ -34,7 +34,8 @@ class Observer:
         self.listing = {}
         self.copy_next = set()  # paths of large files that changed while they were sent
         self._finished, self._thinned, self._together = {}, {}, {}
-        self._appended, self._databases, self._count = set(), set(), 0
+        self.restless = {}  # since when new directories have not been at rest
+        self._appended, self._databases, self._count = {}, set(), 0  # _appended has inodes by path
 
     def stamps(self, listing, everything=False):
         """Return the stamps of all that counts. A database changes with its journal."""
@@ -86,7 +87,7 @@ class Observer:
         moment = Moment(at, clock, one, before, frozen)
         moment.opened, moment.moved, moment.unsteady = Open(self.root), moved, unsteady
         moment.closed = closed | self.watch.drain()
-        self._appended |= moment.opened.appended
+        self._note_appended(one, moment.opened)
         self.learn(one, before)
         self.listing = one
         return moment
@@ -111,13 +112,14 @@ class Observer:
     def is_log(self, path, stamp):
         """Return whether programs only append to a file. Lines of data may also be written anew: then the file is shorter at first."""
         name, saved = os.path.basename(path), self.saved.get(path)
-        if LINES.fullmatch(name) and saved and saved[0] == stamp[0] and stamp[1] < saved[1]:
+        appended = self._appended.get(path) == stamp[0]
+        if (LINES.fullmatch(name) or appended) and saved and saved[0] == stamp[0] and stamp[1] < saved[1]:
             return False
-        return bool(LOG.fullmatch(name)) or stamp[0] in self._appended
+        return bool(LOG.fullmatch(name)) or appended
 
     def is_lines(self, path, stamp):
         """Return whether a file is a log by its name alone, which may also be written anew."""
-        return bool(LINES.fullmatch(os.path.basename(path))) and stamp[0] not in self._appended
+        return bool(LINES.fullmatch(os.path.basename(path))) and self._appended.get(path) != stamp[0]
 
     def is_database(self, path):
         """Return whether a file is an SQLite database."""
@@ -178,6 +180,13 @@ class Observer:
                 del self._thinned[folder]
                 self.note_known(folders_above(folder + "/"), self.watch.clock)
 
+    def _note_appended(self, listing, opened):
+        """Note which files programs append to, and no longer those that one writes to in another way or that were replaced."""
+        appended = opened.appended
+        found = {path: node.inode for path, node in listing.items() if node.inode in appended} if appended else {}
+        kept = {path: inode for path, inode in self._appended.items() if path in listing and listing[path].inode == inode and inode not in opened}
+        self._appended = {**kept, **found}
+
     def _find_databases(self, listing):
         for path, node in listing.items():
             if node.kind == FILE and path not in self._databases and node.size >= database.LEAST_BYTES and not is_temporary(path):
@@ -194,24 +203,24 @@ class Observer:
             if path in frozen:
                 frozen.pop(path).release()
             source, place = os.path.join(self.root, path), self._place()
-            if path in self._databases and not everything:
-                if database.copy_database(source, place):
-                    frozen[path] = Frozen(place, stamp, True, True)
-            else:
-                try:
-                    if at_rest:
-                        with open(source, "rb"):
-                            frozen[path] = Frozen(source, stamp, False, False)
-                    elif self._hold(path, source, listing[path], place):
-                        frozen[path] = Frozen(place, stamp, False, True)
-                except OSError as exc:
-                    if exc.errno in (errno.EACCES, errno.EPERM):
-                        listing.left_out[path] = f"the runner can't read it: {exc.strerror}"
-                    elif is_full(exc):
-                        listing.left_out[path] = "the disk has no room for a copy of it"
-                    # Otherwise it has vanished, and the next listing tells.
-                if path not in frozen and os.path.lexists(place):
-                    os.unlink(place)
+            try:
+                if path in self._databases and not everything:
+                    self._check_room(sum(listing[path + end].size for end in ("", "-wal") if path + end in listing))
+                    if database.copy_database(source, place):
+                        frozen[path] = Frozen(place, stamp, True, True)
+                elif at_rest:
+                    with open(source, "rb"):
+                        frozen[path] = Frozen(source, stamp, False, False)
+                elif self._hold(path, source, listing[path], place):
+                    frozen[path] = Frozen(place, stamp, False, True)
+            except OSError as exc:
+                if exc.errno in (errno.EACCES, errno.EPERM):
+                    listing.left_out[path] = f"the runner can't read it: {exc.strerror}"
+                elif is_full(exc):
+                    listing.left_out[path] = "the disk has no room for a copy of it"
+                # Otherwise it has vanished, and the next listing tells.
+            if path not in frozen and os.path.lexists(place):
+                os.unlink(place)
 
     def _hold(self, path, source, node, place):
         """Copy a file, or give it a second name. Return whether it is still the same file."""
@@ -220,11 +229,14 @@ class Observer:
         with open(source, "rb") as data, open(place, "wb") as copy:
             if os.fstat(data.fileno()).st_ino != node.inode:
                 return False
-            free, spare = self.room()
-            if node.size > free - spare:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._check_room(node.size)
             shutil.copyfileobj(data, copy)  # of a log, what is too much is left out when it is sent
         return True
+
+    def _check_room(self, size):
+        free, spare = self.room()
+        if size > free - spare:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def room(self):
         """Return how many bytes of the disk are free, and how many of them must stay so."""

@@ -63,9 +63,10 @@ def judge(moment, observer, everything=False, committed=False):
 def make_unit(name, paths, is_folder, moment, observer, everything):
     """Return a unit with what can be said of it at once; None if it is nothing."""
     listing, state = moment.listing, moment.state
-    files = [path for path in paths if path in state and listing[path].kind == FILE and not observer.is_log(path, state[path])]
+    every = [path for path in paths if path in state and listing[path].kind == FILE]
+    files = [path for path in every if not observer.is_log(path, state[path])]
     busy = [path for path in files if is_busy(path, moment, observer)]
-    missing = [path for path in files if observer.is_new(path, state[path]) and path not in moment.frozen]
+    missing = [path for path in every if observer.is_new(path, state[path]) and path not in moment.frozen]
     if name not in state:
         whole = everything or observer.key(name, listing) in observer.watch.away or None
         unit = Unit(paths, REMOVED, whole, "it was removed just now")
@@ -145,6 +146,15 @@ def follow(moment, observer):
             unit.whole = False
         elif moment.later or unit.rule == CHANGED and moment.files_in[folder] < 2:
             unit.whole = True
+
+
+def note_restless(moment, observer, patience):
+    """Note that new directories are in use which have not been at rest for long, although no look has found a file in them open."""
+    found = [name for name, unit in moment.units.items() if unit.rule == NEW_FOLDER and unit.whole is False]
+    observer.restless = {name: observer.restless.get(name, moment.at) for name in found}
+    for name in found:
+        if moment.at > observer.restless[name] + patience:
+            observer.note_known([path for path in moment.units[name].paths if path in moment.listing and moment.listing[path].kind == FOLDER], moment.clock)
 
 
 def note_finished(moment, observer):

@@ -183,7 +183,9 @@ class Session:
             document.at = text_of_moment(moment if moment < LATEST else time.time_ns())
             document.ended = document.in_order = False
         entries.update(self._adopt(begun) if earlier else {path: item.entry for path, item in begun.items()})
-        self._names.have.update({path: Have(item.entry.sha256, item.generation, False) for path, item in begun.items() if item.generation and not earlier})
+        for path, item in brought.items():
+            if item.store is self._plain and item.generation and (path in begun or path in own):
+                self._names.have.setdefault(path, Have(item.entry.sha256, item.generation, False))
         document.entries = entries
         listing = read_tree(self._path, True)
         for path, node in listing.items():

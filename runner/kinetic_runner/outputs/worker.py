@@ -19,6 +19,11 @@ SHARE = 4  # of its time, a thread that looks uses at most a fourth
 RENEW_SECONDS = 86_400.0
 
 
+def why_of(exc):
+    """Return what an exception says; of one that is a mistake of the runner, all of it."""
+    return text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
+
+
 class Commit:
     """A wish of the program: to save, now, all that is closed."""
 
@@ -122,8 +127,8 @@ class Worker:
         except Superseded as exc:
             self._note_superseded(exc)
             return self.superseded
-        except (RunnerError, OSError) as exc:
-            return text_of(exc)
+        except Exception as exc:  # a mistake of the runner, too: the program waits for an answer
+            return why_of(exc)
         return None
 
     def _answer(self, action):
@@ -146,7 +151,7 @@ class Worker:
         except Superseded as exc:
             self._note_superseded(exc)
         except Exception as exc:  # even a mistake in the runner must not end it
-            why = text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
+            why = why_of(exc)
             if why != self._told:
                 self._told = why
                 self._say(f"warning: outputs are not saved for now, the next try is in {self._pace:g} seconds: {why}")

@@ -1,0 +1,82 @@
+"""What is saved at the end, or when a program asks for it, although something is in the way."""
+
+import errno
+import os
+import shutil
+import unittest
+from unittest import mock
+
+import test_keeper
+
+from kinetic_runner.errors import RunnerError
+from kinetic_runner.outputs import keeper as keepers
+from kinetic_runner.outputs.sender import Sender
+
+
+class LastSave(test_keeper.KeeperCase):
+    finish = test_keeper.Ends.finish
+
+    def test_what_is_sent_already_is_not_lost_with_what_comes_after_it(self):
+        self.replace("step-9", "old")
+        self.moment()
+        self.replace("step-10", "whole")
+        self.keeper.start()
+        moment = self.keeper.moment
+        with mock.patch.object(keepers, "INDEX_SECONDS", 3600):  # the last one was just written
+            while not moment.sent or moment.is_open:
+                self.keeper.carry_on()
+                self.assertIs(self.keeper.moment, moment)
+        self.replace("step-11", "late")
+
+        def send(sender, path, *args):
+            raise RunnerError("no time was left")
+
+        with mock.patch.object(Sender, "send", send), self.assertRaisesRegex(RunnerError, "no time"):
+            self.finish()
+        self.assertEqual(self.restored(), {"step-9": "old", "step-10": "whole"})
+
+    def test_a_directory_that_is_gone_has_nothing(self):
+        self.replace("a")
+        self.moment()
+        shutil.rmtree(self.root)
+        self.assertEqual(self.finish(everything=True), ({}, {}))
+
+    def test_a_link_that_leads_elsewhere_is_not_followed(self):
+        outside = os.path.join(self.top, "token")
+        with open(outside, "w") as file:
+            file.write("hush")
+        os.symlink(outside, self.path("link"))
+        self.write("a")
+        for everything in (False, True):
+            _, unsaved = self.finish(everything)
+            self.assertIn("which is not in the directory of outputs", unsaved["link"])
+        self.assertEqual([name for name in self.bucket.names("") if "link" in name], [])
+
+
+class Commits(test_keeper.KeeperCase):
+    def test_a_log_for_whose_copy_there_is_no_room_is_left_out(self):
+        self.write("a")
+        self.keeper.commit()
+        self.write("train.log", "one line\n")
+        full = OSError(errno.ENOSPC, "no space")
+        with mock.patch.object(self.observer, "_check_room", side_effect=full):
+            self.assertEqual(self.keeper.commit(), ["train.log"])
+        self.assertEqual(self.keeper.commit(), [])
+        self.assertEqual(self.restored(), {"a": "a", "train.log": "one line\n"})
+
+    def test_a_log_that_is_replaced_meanwhile_is_left_out(self):
+        self.write("m.jsonl", "1\n")
+        hold = self.observer._hold
+
+        def replaced(path, *args):
+            self.replace("m.jsonl", "1\n2\n")
+            return hold(path, *args)
+
+        with mock.patch.object(self.observer, "_hold", replaced):
+            self.assertEqual(self.keeper.commit(), ["m.jsonl"])
+        self.assertEqual(self.keeper.commit(), [])
+        self.assertEqual(self.restored(), {"m.jsonl": "1\n2\n"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+"""What counts as finished although it is never at rest, and what does not although programs once appended to it."""
+
+import os
+import unittest
+
+from test_keeper import KeeperCase
+
+
+
+class Restless(KeeperCase):
+    def add(self, number):
+        """Writes one more file."""
+        self.replace(f"results/day/{number}", str(number))
+
+    def last(self, add):
+        """Takes moments while add goes on, until something is saved. Returns what is saved in the end, when the call dies at once."""
+        self.keeper._interval = 0.02
+        for number in range(1000):
+            add(2 * number)
+            if self.moment(lambda: add(2 * number + 1)):
+                break
+        self.living = False
+        self.keeper.finish(False)
+        return self.restored(), number
+
+    def test_files_that_keep_coming_into_a_new_directory(self):
+        for add in (self.add, lambda number: self.write(f"results/day/{number}", str(number))):
+            self.setUp()
+            found, _ = self.last(add)
+            self.assertIn("results/day/0", found)
+            self.assertGreater(len(found), 3)
+
+    def test_a_checkpoint_that_is_being_written_is_never_in_use(self):
+        self.keeper._interval = 0.02
+        for number in range(30):
+            self.write(f"step-1/{number}")
+            process = self.hold(f"step-1/{number + 1}")
+            self.assertEqual(self.moment(), {})
+            process.communicate()
+            self.write(f"step-1/{number + 1}.again")
+
+
+class Appended(KeeperCase):
+    def append(self, name, text):
+        process = self.hold(name, text, ">>")
+        self.moment()
+        process.communicate()
+
+    def test_a_file_that_has_the_inode_of_one_that_was_appended_to(self):
+        self.append("metrics.csv", "a,b\n")
+        os.rename(self.path("metrics.csv"), self.path("model.pt"))
+        self.hold("model.pt", "half")
+        self.assertNotIn("model.pt", self.moment())
+
+    def test_a_file_that_is_written_anew(self):
+        self.append("metrics.csv", "1,2\n3,4\n")
+        self.hold("metrics.csv", "ha", ">")
+        self.assertEqual(self.moment(), {"metrics.csv": "1,2\n3,4\n"})
+
+    def test_a_file_that_is_appended_to_is_saved_while_it_is_open(self):
+        self.hold("metrics.csv", "1,2\n", ">>")
+        self.assertEqual(self.moment(), {"metrics.csv": "1,2\n"})
+
+
+if __name__ == "__main__":
+    unittest.main()
