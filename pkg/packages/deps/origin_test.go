@@ -37,6 +37,8 @@ func TestOriginsThatAreNotRead(t *testing.T) {
 		"of Poetry":               {app + "[tool.poetry.dependencies]\nmy-lib = {path = 'lib'}\n", `comes from the path lib, as [tool.poetry.dependencies] says, which is not read: run poetry export -f requirements.txt -o requirements.txt`, nil},
 		"of Poetry alone":         {"-- pyproject.toml --\n[tool.poetry.dependencies]\na = '1'\nb = {version = '1', source = 'i'}\n", "pyproject.toml:3: \"b==1\" comes from the index i, as [tool.poetry.dependencies] says, which is not read: run poetry export", nil},
 		"of Poetry, with a group": {"-- pyproject.toml --\n[tool.poetry.dependencies]\nb = {version = '1', source = 'i'}\n[tool.poetry.group.ml.dependencies]\na = '1'\n", "requirements.txt --with ml, and leave out --extra and --group", func(o *Options) { o.Groups = []string{"ml"} }},
+		"of a group of Poetry":    {"-- pyproject.toml --\n[tool.poetry.dependencies]\nb = '1'\n[tool.poetry.group.ml.dependencies]\na = {version = '1', source = 'i'}\n", `"a==1" comes from the index i, as [tool.poetry.group.ml.dependencies] says, which is not read`, func(o *Options) { o.Groups = []string{"ml"} }},
+		"of Poetry's old group":   {"-- pyproject.toml --\n[tool.poetry.dependencies]\nb = '1'\n[tool.poetry.dev-dependencies]\na = {version = '1', source = 'i'}\n", `"a==1" comes from the index i, as [tool.poetry.dev-dependencies] says`, func(o *Options) { o.Groups = []string{"dev"} }},
 		"of Poetry's own":         {app + "[tool.poetry.dependencies]\nmy-lib = {source = 'inner', version = '1'}\n", "comes from the index inner", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

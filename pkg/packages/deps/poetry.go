@@ -20,6 +20,7 @@ type poetryTable struct {
 	Extras       map[string][]string // the optional dependencies of each
 	Groups       map[string]struct {
 		Dependencies map[string]any
+		Included     []string `toml:"include-groups"` // other groups, since Poetry 2.2
 		Optional     bool
 	} `toml:"group"`
 	DevDependencies map[string]any `toml:"dev-dependencies"` // the group dev of old versions
@@ -65,6 +66,14 @@ func (t *table) addPoetry(of map[string]any, wanted func(name string, optional b
 	return nil
 }
 
+// addPoetryGroup adds all dependencies of one of Poetry's tables, which also says where they come from.
+func (t *table) addPoetryGroup(name string, of map[string]any) error {
+	outer := t.origins
+	defer func() { t.origins = outer }()
+	t.origins = append(slices.Clip(outer), origins{name, of, false})
+	return t.addPoetry(of, anyOf)
+}
+
 // warnGroups warns of groups that Poetry installs by itself, and a job only if they are asked for. Those of other local
 // projects are theirs alone.
 func (t *table) warnGroups() {
@@ -75,7 +84,7 @@ func (t *table) warnGroups() {
 		g := t.file.Tool.Poetry.Groups[name]
 		isIt := func(other string) bool { return requirement.Normalize(other) == requirement.Normalize(name) }
 		text := fmt.Sprintf("%s: Poetry's group %s is not installed: add --group %s if the job needs it; if not, optional = true in [tool.poetry.group.%s] ends this warning", t.name, name, name, name)
-		if g.Optional || len(g.Dependencies) == 0 || isForDevelopment(name) || slices.ContainsFunc(t.Groups, isIt) || slices.Contains(t.wanted.Warnings, text) {
+		if g.Optional || len(g.Dependencies)+len(g.Included) == 0 || isForDevelopment(name) || slices.ContainsFunc(t.Groups, isIt) || slices.Contains(t.wanted.Warnings, text) {
 			continue
 		}
 		t.wanted.Unread = true

@@ -238,10 +238,19 @@ func (t *table) groups() (all []dependencyGroup) {
 		also(name, func([]string) error { return t.add(lines) })
 	}
 	for name, of := range tools.Poetry.Groups {
-		also(name, func([]string) error { return t.addPoetry(of.Dependencies, anyOf) })
+		also(name, func(outer []string) error {
+			for _, other := range of.Included {
+				if err := t.group(other, outer); err != nil {
+					return err
+				}
+			}
+			return t.addPoetryGroup("[tool.poetry.group."+name+".dependencies]", of.Dependencies)
+		})
 	}
 	if len(tools.Poetry.DevDependencies) > 0 {
-		also("dev", func([]string) error { return t.addPoetry(tools.Poetry.DevDependencies, anyOf) })
+		also("dev", func([]string) error {
+			return t.addPoetryGroup("[tool.poetry.dev-dependencies]", tools.Poetry.DevDependencies)
+		})
 	}
 	if len(tools.UV.Dev) > 0 {
 		also("dev", func([]string) error { return t.add(tools.UV.Dev) })

@@ -49,6 +49,12 @@ func (e *RegistryError) Kind() api.ErrorKind {
 // Unwrap returns the reason.
 func (e *RegistryError) Unwrap() error { return e.Err }
 
+// Looking reports whether it failed to look for an image, which is the first request: it may lack a login.
+func (e *RegistryError) Looking() bool { return strings.HasPrefix(e.Doing, lookImage) }
+
+// lookImage begins what was being done when an image could not be looked for.
+const lookImage = "looking for the image "
+
 // Status returns the HTTP status of the answer, 0 if there was none.
 func (e *RegistryError) Status() int { return status(e.Err) }
 

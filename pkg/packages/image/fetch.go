@@ -204,7 +204,7 @@ func refused(code int) error {
 	return err
 }
 
-// place says where a wheel comes from, without what may be a secret.
+// place says where a wheel comes from, without what may be a secret, such as a token in the path.
 func (w Wheel) place() string {
 	if w.Path != "" {
 		return w.Path
@@ -213,5 +213,5 @@ func (w Wheel) place() string {
 	if err != nil {
 		return "its URL"
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	return u.Scheme + "://" + u.Host
 }

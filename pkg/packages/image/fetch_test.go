@@ -120,7 +120,7 @@ func TestIndexFails(t *testing.T) {
 		}
 		x.mu.Unlock()
 		_, err := client(t).Make(context.Background(), s.repo(), e, image.Options{})
-		if err == nil || !strings.Contains(err.Error(), "fetch alpha-1.0-py3-none-any.whl from "+x.url+"/alpha-1.0-py3-none-any.whl: ") || !strings.Contains(err.Error(), tt.want) {
+		if err == nil || !strings.Contains(err.Error(), "fetch alpha-1.0-py3-none-any.whl from "+x.url+": ") || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%d: err = %v, want %q in it", code, err, tt.want)
 		}
 		if strings.Contains(fmt.Sprint(err), "secret") {

@@ -26,7 +26,7 @@ func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", failed(ctx, "looking for the image "+ref+" in", parsed.Context(), err)
+		return "", failed(ctx, lookImage+ref+" in", parsed.Context(), err)
 	}
 	return d.Digest.String(), nil
 }

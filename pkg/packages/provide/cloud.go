@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -237,8 +238,18 @@ func (p *Provider) fits(ctx context.Context, plan decide.Plan, facts image.Facts
 		}
 	}
 	for _, o := range plan.Wanted.Options {
-		if name, value, _ := strings.Cut(o, " "); isHere(value) {
+		if name, value, _ := strings.Cut(o, " "); isHere(value) && len(packages) == 0 {
 			return unfit("%s %s: Cloud Build can't read this machine's files: install uv or a suitable pip here, or lock the project", name, value)
+		}
+	}
+	lines := slices.Concat(plan.Wanted.Options, plan.AddedOptions)
+	for _, l := range slices.Concat(plan.Wanted.Requirements, plan.Wanted.Constraints) {
+		lines = append(lines, l.Text)
+	}
+	for _, line := range lines {
+		line = deps.WithoutUsers(line)
+		if name := deps.Variable(line); name != "" {
+			return unfit("%q has the variable %s, whose value everyone with access to the build would see: use --image prebuilt", deps.Hidden(line), name)
 		}
 	}
 	needed, possible, err := p.Resolver.Hosts(ctx, p.wish(plan, facts), packages)

@@ -83,7 +83,10 @@ func wishDocument(plan decide.Plan, packages []deps.Package) (document, error) {
 	}
 	for _, o := range options {
 		name, value, _ := strings.Cut(o, " ")
-		if isHere(value) {
+		switch {
+		case isHere(value) && d.Complete:
+			continue // what is needed of it is among the requirements
+		case isHere(value):
 			return d, &resolve.MistakeError{Err: fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a suitable pip here, or lock the project", name, value)}
 		}
 		d.Options = append(d.Options, deps.WithoutUsers(o))
@@ -97,6 +100,17 @@ func (d document) checkVariables() error {
 		if name := deps.Variable(line); name != "" {
 			return &resolve.MistakeError{Err: fmt.Errorf("%q has the variable %s, which only this machine has: write its value, or install uv or a suitable pip, so that this machine resolves",
 				deps.Hidden(line), name)}
+		}
+	}
+	return nil
+}
+
+// checkGit returns an error if a line needs Git, which the images that we choose don't have.
+func (d document) checkGit(plan decide.Plan) error {
+	for _, line := range d.Requirements {
+		if plan.Base.Known && strings.Contains(line, "git+") {
+			return &resolve.MistakeError{Err: fmt.Errorf("%q: the pod can't fetch it, because the image %s has no Git: name one that has it, such as --base-image python:%s-bookworm, or have Cloud Build make the image with --image bundled",
+				deps.Hidden(line), plan.Base.Ref, plan.Base.Python)}
 		}
 	}
 	return nil

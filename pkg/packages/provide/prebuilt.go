@@ -275,6 +275,9 @@ func nothingToInstall(places resolve.Indexes) string {
 // unpinned has the pod resolve the requirements. facts are those of the base, if they are known.
 func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.Facts, id string, packages []deps.Package, done decide.Provided) (decide.Provided, error) {
 	d, err := wishDocument(plan, packages)
+	if err == nil {
+		err = d.checkGit(plan)
+	}
 	if err != nil {
 		return done, err
 	}

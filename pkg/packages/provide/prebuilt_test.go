@@ -205,6 +205,7 @@ func TestNetrcOfURLs(t *testing.T) {
 	}
 	old := func(in *decide.Input) { in.BaseImage, in.Images.Python = "", "3.10" }
 	var mistake *resolve.MistakeError
+	text = strings.NewReplacer("git+https://files.example/b@v1", "https://files.example/b.tar.gz", "git+https://public.example/c", "https://public.example/c.tar.gz").Replace(text)
 	if _, err := w.provide(w.plan(text, prebuilt, old)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "pip for Python 3.10 can't read a password with whitespace") {
 		t.Errorf("on Python 3.10: %v", err)
 	}
@@ -275,6 +276,10 @@ sdist = {url = "https://files.example/source-3.tar.gz", hashes = {sha256 = "%[2]
 	if want := "machine git.example login me password secret\n"; done.Netrc != want {
 		t.Errorf("the pod gets the credentials %q, want %q", done.Netrc, want)
 	}
+	linked := w.planOf("pylock.toml", text, func(in *decide.Input) { in.Wanted.Options = []string{"--find-links " + t.TempDir()} })
+	if l := w.document(w.mustProvide(linked).SHA256); !slices.Equal(l.Requirements, d.Requirements) || len(l.Options) > 0 {
+		t.Errorf("with links of this machine, the pod gets %q and %q", l.Requirements, l.Options)
+	}
 	asked := w.planOf("pylock.toml", text, bundled)
 	if _, err := w.provide(asked); err == nil || !strings.Contains(err.Error(), "ours") {
 		t.Errorf("bundled: %v", err)
@@ -322,6 +327,17 @@ func TestLinksThatThePodCannotRead(t *testing.T) {
 			t.Errorf("%s: %v", place, err)
 		}
 	}
+}
+
+// TestGitInThePod: the images of the table have no Git, and the pod would find that out on its accelerator.
+func TestGitInThePod(t *testing.T) {
+	w := newWorld(t)
+	known := func(in *decide.Input) { in.BaseImage, in.Images.Python = "", "3.12" }
+	var mistake *resolve.MistakeError
+	if _, err := w.provide(w.plan(fromGit, prebuilt, known)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "the image python:3.12-slim-bookworm has no Git: name one that has it, such as --base-image python:3.12-bookworm") {
+		t.Errorf("got %v", err)
+	}
+	w.mustProvide(w.plan(fromGit, prebuilt)) // with a base of the user's own
 }
 
 // TestVariablesThatThePodLacks: with an index that it can't find, it would take packages from another one.

@@ -135,9 +135,9 @@ func (p *Provider) custom(ctx context.Context, plan decide.Plan) (decide.Provide
 	return done, err
 }
 
-// unwritable reports whether a registry refused an image, and will again. A repository that does not
-// exist may be created at any time.
+// unwritable reports whether a registry refused an image, and will again. A user who is not logged in may log in, and a
+// repository that does not exist may be created, at any time.
 func unwritable(err error) bool {
 	var registry *image.RegistryError
-	return errors.As(err, &registry) && registry.Denied() && !registry.Reading() && registry.Status() != http.StatusNotFound
+	return errors.As(err, &registry) && registry.Denied() && !registry.Reading() && !registry.Looking() && registry.Status() != http.StatusNotFound && registry.Status() != http.StatusUnauthorized
 }

@@ -89,7 +89,7 @@ func choose(files []IndexFile, pin deps.Pin, target wheel.Target) (p deps.Packag
 		}
 		ok = true
 		if !strings.HasSuffix(f.Name, ".whl") {
-			p.Source = f.URL
+			p.Source, p.SourceSHA256 = f.URL, f.SHA256
 			continue
 		}
 		name, err := wheel.ParseName(f.Name)
@@ -106,7 +106,7 @@ func choose(files []IndexFile, pin deps.Pin, target wheel.Target) (p deps.Packag
 		return p, ok, nil
 	}
 	f := wheels[best]
-	p.Wheel, p.Source = &deps.WheelFile{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, ""
+	p.Wheel, p.Source, p.SourceSHA256 = &deps.WheelFile{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, "", ""
 	return p, true, nil
 }
 

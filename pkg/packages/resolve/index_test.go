@@ -274,10 +274,13 @@ func TestFind(t *testing.T) {
 	if diff := cmp.Diff(&deps.WheelFile{Name: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", URL: first.URL + "/files/numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashOfA, Size: 9}, found[0].Wheel); diff != "" {
 		t.Error(diff)
 	}
+	if found[0].SourceSHA256 != "" {
+		t.Errorf("a wheel that was chosen has the hash of a source: %+v", found[0])
+	}
 	if w := found[1].Wheel; w == nil || !strings.HasPrefix(w.URL, second.URL) {
 		t.Errorf("got %+v", w)
 	}
-	if p := found[2]; p.Wheel != nil || p.Source != second.URL+"/files/built-1.tar.gz" || !errors.Is(p.Why, deps.ErrNoWheel) {
+	if p := found[2]; p.Wheel != nil || p.Source != second.URL+"/files/built-1.tar.gz" || p.SourceSHA256 != hashOfA || !errors.Is(p.Why, deps.ErrNoWheel) {
 		t.Errorf("got %+v", p)
 	}
 	var noFit *wheel.NoFitError

@@ -148,8 +148,8 @@ func (r Resolver) direct(w Request, packages []deps.Package) ([]Source, error) {
 	return hosts, nil
 }
 
-// Private returns what reports whether a URL has a signature, or is on a host that there are credentials
-// for, so that a machine without them may not be able to fetch it.
+// Private returns what reports whether a URL has a signature or the value of a variable, or is on a host that there are
+// credentials for, so that a machine without them may not be able to fetch it.
 func (r Resolver) Private(ctx context.Context, w Request) (func(address string) bool, error) {
 	s, err := r.sources(w)
 	if err == nil {
@@ -160,11 +160,27 @@ func (r Resolver) Private(ctx context.Context, w Request) (func(address string) 
 		host, _, _ := source.Login()
 		hosts[host] = host != ""
 	}
-	known := r.access().HasLogin(ctx)
+	known, secrets := r.access().HasLogin(ctx), r.valuesOf(w)
 	return func(address string) bool {
 		u, err := url.Parse(address)
-		return err == nil && (hosts[u.Hostname()] || known(u)) || deps.Signed(address)
+		return err == nil && (hosts[u.Hostname()] || known(u)) || deps.Signed(address) || slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(address, s) })
 	}, err
+}
+
+// valuesOf returns the values of the variables in a wish, which can be secrets.
+func (r Resolver) valuesOf(w Request) (all []string) {
+	texts := slices.Concat(w.Options, w.AddedOptions)
+	for _, l := range slices.Concat(w.Requirements, w.Constraints) {
+		texts = append(texts, l.Text)
+	}
+	for _, text := range texts {
+		for _, value := range deps.Values(text, r.getenv) {
+			if value != "" {
+				all = append(all, value)
+			}
+		}
+	}
+	return all
 }
 
 // FromVariables returns the options of pip for the indexes and links that variables and pip's configuration name, without
