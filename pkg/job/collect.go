@@ -75,8 +75,8 @@ func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) erro
 }
 
 // Cancel ends the job and removes its workload. The job gets grace to save outputs and
-// logs. Cancel returns the status that the job had; it does nothing to a job that has
-// ended. A job whose status can't be read is told to end all the same. why is the message that the store records.
+// logs. Cancel returns the status that the job had, which is its end if it ended by itself; it does nothing to a job
+// whose workload shows that. A job whose status can't be read is told to end all the same. why is the message that the store records.
 func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, why string) (api.Status, error) {
 	return j.CancelAfter(ctx, func() {}, grace, now, why)
 }
@@ -97,7 +97,10 @@ func (j *Job) CancelAfter(ctx context.Context, first func(), grace time.Duration
 		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Backend, now).UTC(), By: "cancel"}
 	ending := func() error { return RecordCancel(ctx, j.Store, j.ID(), end) }
 	first()
-	return status, j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending})
+	if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending}); err != nil {
+		return status, err
+	}
+	return j.withEnd(j.finished(ctx, status)), nil
 }
 
 // RecordCancel records the end of a cancelled job. It is called only after the job was
@@ -159,7 +162,6 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, ended bool, s
 		if err != nil {
 			return cleaned, err
 		}
-		was = j.finished(ctx, was)
 		cleaned.Cancelled = was.State == api.Pending || was.State == api.Running
 	}
 	if options.Workload {

@@ -41,17 +41,38 @@ func removal(url string) string {
 }
 
 // RemovalOfOutputs returns the command that removes the outputs of a job whose records
-// are gone. Only an id that a program made then shows that they belong to a job.
-func (j *Job) RemovalOfOutputs() string {
+// are gone. Only an id that a program made, or an index, then shows that they belong to a job.
+func (j *Job) RemovalOfOutputs(ctx context.Context) string {
 	outputs := store.Outputs(j.ID())
 	switch {
 	case j.Handle.ByPythonTool():
 		outputs = store.PythonOutputs(j.ID()) // cleanup does not look for jobs there
-	case store.IsMadeID(j.ID()):
+	case store.IsMadeID(j.ID()) || j.indexed(ctx):
 		return "kubectl kinetic jobs cleanup " + j.ID() + " --outputs" + j.LocationFlags()
 	}
 	return removal(j.Store.URL() + "/" + strings.TrimSuffix(outputs, "/"))
 }
+
+// LeavesOutputs reports whether there are outputs of a job of this ID whose records are gone. A new job of this ID
+// would take them for its own, and the index of that job for one that somebody else has written meanwhile.
+func (j *Job) LeavesOutputs(ctx context.Context) (bool, error) {
+	for _, prefix := range []string{j.indexes(), store.Outputs(j.ID())} {
+		for _, err := range j.Store.List(ctx, prefix, "") {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// indexed reports whether the store has an index of the job's outputs, as far as it can be read.
+func (j *Job) indexed(ctx context.Context) bool {
+	for _, err := range j.Store.List(ctx, j.indexes(), "") {
+		return err == nil
+	}
+	return false
+}
+
+func (j *Job) indexes() string { return store.OutputsHome(j.ID(), false) + store.SyncFolder() }
 
 // orphan returns the entry of a directory without a handle; nil if it was not a job, or
 // is not wanted. The user has not named it, so it needs an id that a program made, and a

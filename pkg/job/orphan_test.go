@@ -29,15 +29,16 @@ func TestAdviceToRemoveCanBePasted(t *testing.T) {
 }
 
 func TestRemovalOfOutputs(t *testing.T) {
-	s := storeWith(t, nil)
+	s := storeWith(t, map[string]string{"two-2/sync/0.json": "{}"})
 	dir := strings.TrimPrefix(s.URL(), store.FileScheme)
 	const made = "cpu-f-20260101-000000-0a1b2c3"
 	for want, h := range map[string]api.Handle{
 		"kubectl kinetic jobs cleanup " + made + " --outputs -n ml": {JobID: made, Namespace: "ml"},
 		"rm -r " + dir + "/one-1/outputs":                           {JobID: "one-1", Namespace: "ml"},
 		"rm -r " + dir + "/outputs/job-1a2b3c4d":                    {JobID: "job-1a2b3c4d", BucketName: "b"},
+		"kubectl kinetic jobs cleanup two-2 --outputs -n ml":        {JobID: "two-2", Namespace: "ml"},
 	} {
-		if got := (&Job{Handle: h, Store: s}).RemovalOfOutputs(); got != want {
+		if got := (&Job{Handle: h, Store: s}).RemovalOfOutputs(t.Context()); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

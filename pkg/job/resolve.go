@@ -126,7 +126,7 @@ func (j *Job) cleanedUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return &CleanedUpError{j}
+		return &CleanedUpError{Job: j, removal: j.RemovalOfOutputs(ctx)}
 	}
 	return &IDError{msg: fmt.Sprintf("job %s was cleaned up", j.ID())}
 }
@@ -134,7 +134,8 @@ func (j *Job) cleanedUp(ctx context.Context) error {
 // CleanedUpError says that a job was cleaned up, except for its outputs. It is an IDError.
 type CleanedUpError struct {
 	// Job has neither a handle nor a workload.
-	Job *Job
+	Job     *Job
+	removal string
 }
 
 func (e *CleanedUpError) Error() string { return e.Unwrap().Error() }
@@ -142,7 +143,7 @@ func (e *CleanedUpError) Error() string { return e.Unwrap().Error() }
 // Unwrap returns the IDError.
 func (e *CleanedUpError) Unwrap() error {
 	return &IDError{next: e.Job.command("outputs"), msg: fmt.Sprintf("job %s was cleaned up; only its outputs are left: list them with %s, delete them with %s",
-		e.Job.ID(), e.Job.command("outputs"), e.Job.RemovalOfOutputs())}
+		e.Job.ID(), e.Job.command("outputs"), e.removal)}
 }
 
 // resolve finds a job and its store. found says that it has a workload; the handle then has

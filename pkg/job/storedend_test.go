@@ -43,6 +43,11 @@ func TestEndOfAStoredResult(t *testing.T) {
 		if err != nil || status.State != tt.want {
 			t.Errorf("%s: %+v, %v", name, status, err)
 		}
+		gone := *j
+		gone.Backend = steps{{State: api.NotFound}}
+		if end, ended := gone.Ended(t.Context()); ended != (tt.want == api.Succeeded) || ended && end.State != api.Succeeded {
+			t.Errorf("%s: without its workload: %+v, %v", name, end, ended)
+		}
 		if err := j.Remember(t.Context(), api.Status{State: api.Failed, Reason: tt.reason, ExitCode: &code}); err != nil {
 			t.Error(name, err)
 		}

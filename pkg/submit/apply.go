@@ -29,10 +29,15 @@ type ExistsError struct {
 	Flags string
 	// Same means that it is not another job: it runs the same call on the same code.
 	Same bool
+	// Removal is the command that removes the outputs of an earlier job, if only these are left.
+	Removal string
 }
 
 func (e *ExistsError) Error() string {
-	if e.Same {
+	switch {
+	case e.Removal != "":
+		return fmt.Sprintf("an earlier job of ID %q has left outputs in %s: choose another ID, or delete them with %s", e.ID, e.Where, e.Removal)
+	case e.Same:
 		return fmt.Sprintf("job ID %q is already taken by the same job in %s: follow it with kubectl kinetic jobs logs -f %s%s, or choose another ID to run it again", e.ID, e.Where, e.ID, e.Flags)
 	}
 	return fmt.Sprintf("job ID %q is already taken in %s: choose another, or delete that job with kubectl kinetic jobs cleanup %s%s", e.ID, e.Where, e.ID, e.Flags)
@@ -43,6 +48,9 @@ func (e *ExistsError) Kind() api.ErrorKind { return api.KindExists }
 
 // Next returns the command that shows or deletes the other job.
 func (e *ExistsError) Next() string {
+	if e.Removal != "" {
+		return e.Removal
+	}
 	verb := "cleanup"
 	if e.Same {
 		verb = "logs -f"
@@ -279,8 +287,16 @@ func workloads(h api.Handle) string {
 // repeated. A waiting workload may lack objects that it owns; Start checks that.
 func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted bool, err error) {
 	old := registry.ByID(ctx, s.ID)
-	if old == nil {
-		return false, nil // if it can't be read, writing it reports why
+	switch {
+	case old == nil && s.OutputDir != "": // if it can't be read, writing it reports why
+		return false, nil
+	case old == nil:
+		j := registry.NewJob(s)
+		left, err := j.LeavesOutputs(ctx)
+		if left {
+			err = &ExistsError{ID: s.ID, Where: registry.Store.URL(), Removal: j.RemovalOfOutputs(ctx)}
+		}
+		return false, storeError(err)
 	}
 	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 &&
 		reflect.DeepEqual(old.Handle.Map, s.Map) && reflect.DeepEqual(old.Handle.Payload, s.Payload)

@@ -184,6 +184,32 @@ func TestApplyLeavesAnIDThatIsTaken(t *testing.T) {
 	}
 }
 
+// A cleanup keeps outputs. A new job of that ID would deliver them as its own, and its runner would take their index
+// for one of a job that has ended.
+func TestApplyToTheIDOfOutputs(t *testing.T) {
+	for name, tt := range map[string]struct{ object, dir, next string }{
+		"an index":           {"a1/sync/0.json", "", "kubectl kinetic jobs cleanup a1 --outputs -n ml"},
+		"files":              {"a1/outputs/last.pt", "", "rm -r "},
+		"of a longer ID":     {"a1-2/outputs/last.pt", "", ""},
+		"to write elsewhere": {"a1/outputs/last.pt", "gs://b/runs", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := registry(t, workload{start: well, ready: well})
+			write(t, p, tt.object, "{}")
+			plan := planned(t, "{}")
+			plan.Spec.OutputDir = tt.dir
+			_, err := apply(t.Context(), plan, p)
+			var exists *ExistsError
+			if errors.As(err, &exists) != (tt.next != "") || exists != nil && !strings.HasPrefix(exists.Next(), tt.next) {
+				t.Errorf("got %v, want it refused with %q", err, tt.next)
+			}
+			if exists != nil && (!strings.Contains(err.Error(), `an earlier job of ID "a1" has left outputs in `) || stored(t, p, store.Handle("a1")) != "") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // A submit is repeated with the records that its first try left.
 func TestApplyAdoptsItsOwnRecords(t *testing.T) {
 	p := registry(t, workload{start: well, ready: well})

@@ -171,7 +171,7 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 		if !o.Stored {
 			done.Outputs = 0 // the job can still be found by its records
 		}
-		return answer{done.String() + staying(j, done.Outputs), cleaned{j.ID(), done}}, err
+		return answer{done.String() + staying(ctx, j, done.Outputs), cleaned{j.ID(), done}}, err
 	})
 	removal.Done()
 	if err := o.answer(items, true); err != nil {
@@ -192,12 +192,12 @@ func (o *cleanupOptions) answer(items []any, deleted bool) error {
 }
 
 // staying says which outputs are left of a job whose records are gone, and how to remove them.
-func staying(j *job.Job, left int) string {
+func staying(ctx context.Context, j *job.Job, left int) string {
 	switch elsewhere, err := outputs.Of(j); {
 	case left == 1:
-		return "; 1 output kept; delete it with: " + j.RemovalOfOutputs()
+		return "; 1 output kept; delete it with: " + j.RemovalOfOutputs(ctx)
 	case left > 1:
-		return fmt.Sprintf("; %s kept; delete them with: %s", human.Count(left, "output"), j.RemovalOfOutputs())
+		return fmt.Sprintf("; %s kept; delete them with: %s", human.Count(left, "output"), j.RemovalOfOutputs(ctx))
 	case j.Handle.OutputDir != "" && err == nil:
 		return "; the files in " + elsewhere.URL() + " are kept"
 	default:

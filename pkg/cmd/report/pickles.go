@@ -76,20 +76,26 @@ func (p *pickles) refuse(input int, why error) (api.Result, error) {
 
 // FollowPickles is FollowMap for a map of pickled calls: it appends the pickles to the file, which
 // is a new one, and writes a line of JSON about each to out. Every input has exactly one line. A
-// warning about the origin of the pickles goes to w.
-func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Writer, state func(api.Status), progress func(records.MapProgress)) (MapEnd, error) {
+// warning about the origin of the pickles goes to w, and where an earlier file is if the new one is not whole.
+func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Writer, state func(api.Status), progress func(records.MapProgress)) (end MapEnd, err error) {
 	file, err := verify.Create(c.File)
 	if err != nil {
 		return MapEnd{}, err
 	}
-	defer file.Close()
-	p := &pickles{Inputs: c.Trust.Inputs(j), file: file, lines: json.NewEncoder(out)}
+	defer func() {
+		deleted := end.Status.State == api.Succeeded && len(end.Outcome.Missing) > 0
+		err = errors.Join(err, file.Close(err == nil && !deleted))
+		if file.Earlier != "" {
+			fmt.Fprintf(w, "%s is not whole; what it replaced is kept as %s\n", c.File, file.Earlier)
+		}
+	}()
+	p := &pickles{Inputs: c.Trust.Inputs(j), file: file.File, lines: json.NewEncoder(out)}
 	p.lines.SetEscapeHTML(false)
 	noted := func(s api.Status) {
 		p.Note(s)
 		state(s)
 	}
-	end, err := followMap(ctx, j, noted, func(ctx context.Context, ended <-chan struct{}) (records.MapOutcome, error) {
+	end, err = followMap(ctx, j, noted, func(ctx context.Context, ended <-chan struct{}) (records.MapOutcome, error) {
 		return j.Results().Each(ctx, ended, p, progress)
 	})
 	if err != nil {

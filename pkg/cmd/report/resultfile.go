@@ -32,13 +32,16 @@ func (r *resultFile) open() (err error) {
 	info, err := os.Lstat(r.name)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing || err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 != 0 {
-		temp := r.name + ".kinetic-part-" + rand.Text()[:8]
+		temp := filepath.Join(filepath.Dir(r.name), ".kinetic-part-"+rand.Text()[:8])
 		if r.file, err = os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
 			r.temp = temp
 			if missing {
 				return nil
 			}
 			return r.file.Chmod(info.Mode().Perm())
+		}
+		if !missing && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+			return err // a full disk, for instance, would leave the file empty
 		}
 	}
 	r.file, err = os.Create(r.name) // also if the directory doesn't allow other files

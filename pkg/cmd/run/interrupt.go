@@ -27,7 +27,8 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), cli.Interrupts()...) // before anybody is told
 	defer stop()
 	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (press Ctrl-C again to %s)\n", j.ID(), next)
-	if err := o.end(again, j, first, grace, why); err != nil {
+	was, err := o.end(again, j, first, grace, why)
+	if err != nil {
 		return err
 	}
 	select {
@@ -38,22 +39,29 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 		}
 		<-done // it was killed
 	}
+	if was.State.Ended() {
+		return report.InterruptedIn(o.streams.ErrOut, j, was.State, context.Canceled)
+	}
 	if j.Handle.Map == nil {
 		o.noteOutputs(again, j, "; to continue from there, run it with --resume-from "+j.ID())
 	}
 	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
-	err := cli.Error{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
+	err = cli.Error{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
 	report.PrintResumeHint(o.streams.ErrOut, j)
 	return err
 }
 
-// abandoned cancels a job whose reader went away, as with `| head`.
-func (o *options) abandoned(ctx context.Context, j *job.Job) error {
+// abandoned cancels a job whose reader went away, as with `| head`, which is closed.
+func (o *options) abandoned(ctx context.Context, j *job.Job, closed error) error {
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), cli.Interrupts()...)
 	defer stop()
 	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
-	if err := o.end(again, j, func() {}, job.DefaultGrace, "its output was closed"); err != nil {
+	was, err := o.end(again, j, func() {}, job.DefaultGrace, "its output was closed")
+	if err != nil {
 		return err
+	}
+	if was.State.Ended() {
+		return report.Unread(again, o.streams.ErrOut, j, closed)
 	}
 	report.PrintResumeHint(o.streams.ErrOut, j)
 	return cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
@@ -61,16 +69,15 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 
 // end cancels a job, for the reason why, after it has called first. If the context again ends meanwhile, because of another interrupt, it kills a
 // local job at once. In a cluster that would take another request, so there it only ends the waiting.
-func (o *options) end(again context.Context, j *job.Job, first func(), grace time.Duration, why string) error {
-	_, err := j.CancelAfter(again, first, grace, o.clock.Now(), why)
+func (o *options) end(again context.Context, j *job.Job, first func(), grace time.Duration, why string) (api.Status, error) {
+	was, err := j.CancelAfter(again, first, grace, o.clock.Now(), why)
 	switch {
 	case again.Err() == nil:
-		return err
+		return was, err
 	case j.Handle.Backend == api.BackendLocal:
-		_, err = j.Cancel(context.WithoutCancel(again), 0, o.clock.Now(), why)
-		return err
+		return j.Cancel(context.WithoutCancel(again), 0, o.clock.Now(), why)
 	default:
-		return o.stoppedWaiting(j)
+		return was, o.stoppedWaiting(j)
 	}
 }
 

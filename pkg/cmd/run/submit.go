@@ -321,7 +321,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	o.noteCost(j, end.status)
 	switch {
 	case platform.IsClosedPipe(end.err) && o.wait.cancel:
-		return o.abandoned(ctx, j)
+		return o.abandoned(ctx, j, end.err)
 	case platform.IsClosedPipe(end.err):
 		return report.Unread(ctx, o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil && errors.Is(end.err, store.ErrNotFound):

@@ -113,6 +113,33 @@ func TestInterruptedAgain(t *testing.T) {
 	}
 }
 
+// The job may end by itself in the moment of a Ctrl-C, before the cluster reports that.
+func TestInterruptedAtItsEnd(t *testing.T) {
+	for name, tt := range map[string]struct{ end, want string }{
+		"ended":     {`{"version":1,"state":"SUCCEEDED","reason":"Completed","by":"runner"}`, "interrupted; job a1 has ended\n"},
+		"cancelled": {"", "job a1 was cancelled; its log: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept, err := store.OpenFile("file://" + t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.end != "" {
+				if err := kept.Create(t.Context(), store.End("a1"), strings.NewReader(tt.end), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			j := &job.Job{Handle: api.Handle{JobID: "a1", Backend: api.BackendGKE, CallKind: api.CallFunction}, Store: kept, Backend: jobtest.Backend{State: api.Running}}
+			streams, _, _, said := genericiooptions.NewTestIOStreams()
+			o, done := &options{streams: streams, clock: clock.RealClock{}}, make(chan outcome)
+			close(done)
+			if code := cli.CodeOf(o.interrupted(t.Context(), j, done)); code != cli.ExitInterrupted || !strings.Contains(said.String(), tt.want) {
+				t.Errorf("exit code %d, said %q, want %q in it", code, said, tt.want)
+			}
+		})
+	}
+}
+
 // An image of ours that the registry has lost is made again by the next run.
 func TestGiveUpWithoutAnImage(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -163,25 +163,33 @@ func TestSettleThatHasNothingToDo(t *testing.T) {
 
 // A pod that was deleted saves its outputs in its grace period, although a client has recorded the end.
 func TestSettleInTheGracePeriod(t *testing.T) {
-	for age, want := range map[time.Duration]bool{ // the pod has 30 seconds
-		28 * time.Second: false,
-		40 * time.Second: true,
-	} {
-		b := killed(t, "a1/outputs/", "a1/")
-		then := time.Now().Add(-age)
-		b.Fake.CreateObject(fakestorage.Object{
-			ObjectAttrs: fakestorage.ObjectAttrs{BucketName: storetest.BucketName, Name: storetest.Prefix + "a1/end.json", Created: then, Updated: then},
-			Content:     []byte(`{"version":1,"state":"FAILED","reason":"Deleted","by":"client"}`),
-		})
-		changed := false
-		onChange(b, func(int) { changed = true })
-		if err := outputsOf(t, b, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil || changed != want {
-			t.Errorf("%s after the end: changed: %t, %v", age, changed, err)
+	for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} { // this machine's clock
+		for age, want := range map[time.Duration]bool{28 * time.Second: false, 40 * time.Second: true} { // the pod has 30 seconds
+			b := killed(t, "a1/outputs/", "a1/")
+			then := time.Now().Add(-ahead - age)
+			b.Fake.CreateObject(fakestorage.Object{
+				ObjectAttrs: fakestorage.ObjectAttrs{BucketName: storetest.BucketName, Name: storetest.Prefix + "a1/end.json", Created: then, Updated: then},
+				Content:     []byte(`{"version":1,"state":"FAILED","reason":"Deleted","by":"client"}`),
+			})
+			changed := false
+			onChange(b, func(int) { changed = true })
+			dir := outputsOf(t, b, api.Handle{JobID: "a1"})
+			dir.homeStore = clocked{dir.homeStore, -ahead}
+			if err := dir.Settle(t.Context()); err != nil || changed != want {
+				t.Errorf("%s after the end, with a clock that is %s ahead: changed: %t, %v", age, ahead, changed, err)
+			}
 		}
 	}
 }
 
-// The outputs of an --output-dir in a bucket are tidied up there.
+// clocked is a store whose clock differs from that of this machine.
+type clocked struct {
+	store.Store
+	difference time.Duration
+}
+
+func (c clocked) Now() time.Time { return time.Now().Add(c.difference) }
+
 // A runner of several hosts records the end of all: until the others have said that they have ended, or their grace period
 // is over, they may still save.
 func TestSettleWhileAnotherHostSaves(t *testing.T) {

@@ -86,20 +86,61 @@ func newTemporary(beside string) (temporary, error) {
 
 func (t temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
 
+// Output is the file for Append. Its readers see it grow, so the file that it replaces, which may
+// be the only copy of earlier results, is kept beside it meanwhile.
+type Output struct {
+	*os.File
+	// Earlier is the name of the replaced file, "" for none.
+	Earlier string
+}
+
 // Create creates the file for Append. It replaces a regular file; it writes to nothing else that
 // has this name, such as the target of a link.
-func Create(name string) (*os.File, error) {
+func Create(name string) (o Output, err error) {
 	if info, err := os.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("--output-file %s: not a regular file, so it can't be replaced as a whole", name)
+			return o, fmt.Errorf("--output-file %s: not a regular file, so it can't be replaced as a whole", name)
 		}
-		if err := os.Remove(name); err != nil {
-			return nil, fmt.Errorf("writing the results: %w", err)
+		if info.Size() > 0 {
+			o.Earlier = name + ".kinetic-earlier-" + rand.Text()[:8]
+			err = os.Rename(name, o.Earlier)
+		} else {
+			err = os.Remove(name)
+		}
+		if err != nil {
+			return o, fmt.Errorf("writing the results: %w", err)
 		}
 	}
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("writing the results: %w", err)
+	if o.File, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return o, errors.Join(fmt.Errorf("writing the results: %w", err), o.restore(name))
 	}
-	return file, nil
+	return o, nil
+}
+
+// Close closes the file. If it is whole, it deletes the file that it replaces. If it is empty, that
+// file gets its name back. Otherwise both stay.
+func (o *Output) Close(whole bool) error {
+	info, err := o.Stat()
+	if err = errors.Join(err, o.File.Close()); err != nil || o.Earlier == "" {
+		return err
+	}
+	earlier := o.Earlier
+	switch {
+	case whole:
+		o.Earlier = ""
+		return os.Remove(earlier)
+	case info.Size() == 0:
+		return o.restore(o.Name())
+	}
+	return nil
+}
+
+// restore gives the replaced file its name back.
+func (o *Output) restore(name string) error {
+	if o.Earlier == "" {
+		return nil
+	}
+	earlier := o.Earlier
+	o.Earlier = ""
+	return os.Rename(earlier, name)
 }

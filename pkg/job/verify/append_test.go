@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -92,6 +94,57 @@ func TestCreate(t *testing.T) {
 		if info, err := file.Stat(); err != nil || info.Size() != 0 || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
-		_ = file.Close()
+		if err := file.Close(true); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The file that is replaced may have the only copy of earlier results.
+func TestClose(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text  string
+		whole bool
+		want  map[bool]string // by whether it has the name
+	}{
+		"whole":              {"new", true, map[bool]string{true: "new"}},
+		"whole, but nothing": {"", true, map[bool]string{true: ""}},
+		"in part":            {"ne", false, map[bool]string{true: "ne", false: "old"}},
+		"nothing":            {"", false, map[bool]string{true: "old"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "out")
+			if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := Create(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := out.WriteString(tt.text); err != nil {
+				t.Fatal(err)
+			}
+			if err := out.Close(tt.whole); err != nil {
+				t.Error(err)
+			}
+			entries, err := os.ReadDir(filepath.Dir(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[bool]string{}
+			for _, e := range entries {
+				text, err := os.ReadFile(filepath.Join(filepath.Dir(file), e.Name()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				named := e.Name() == "out"
+				if got[named] = string(text); !named && out.Earlier != filepath.Join(filepath.Dir(file), e.Name()) {
+					t.Errorf("the earlier one is %s, not %s", e.Name(), out.Earlier)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }
