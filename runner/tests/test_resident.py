@@ -67,6 +67,14 @@ def f():
         self.assertEqual(values[0], values[2], printed)
         self.assertIn("Fatal Python error: Segmentation fault", printed[3])
 
+    def test_a_call_that_was_told_to_stop(self):
+        """The next one was not, and finds out when it is."""
+        _, port = self.host(level="process")
+        source = "import kinetic, os, signal\ndef f():\n  told = kinetic.is_preempted()\n  os.kill(os.getpid(), signal.SIGTERM)\n  while not kinetic.is_preempted(): pass\n  return told, os.getpid()"
+        values, printed = self.values(port, source, source, source)
+        self.assertNotIn(None, values, printed)
+        self.assertEqual(values, [[False, values[0][1]], *[[False, values[1][1]]] * 2], printed)
+
     def test_modules_of_an_archive(self):
         _, port = self.host(level="process")
         source = "import os, sys\nsys.path.insert(0, os.path.abspath('lib.zip'))\nimport inner\ndef f(): return inner.V, os.getpid()"

@@ -162,6 +162,13 @@ def forget_helpers():
         sys.modules["multiprocessing.process"].current_process()._config.pop("tempdir", None)
 
 
+def forget_stop():
+    """Forget that the call was told to stop, and that kinetic.is_preempted() handles SIGTERM: the handler is gone."""
+    stop = getattr(sys.modules.get("kinetic.pod"), "_stop", None)  # a package of another version may have none
+    if stop is not None:
+        stop.__init__()
+
+
 def forget_files():
     """Forget what files have said that may have changed."""
     sys.path_importer_cache.clear()
@@ -206,6 +213,7 @@ class Before:
             vars(stream).clear()  # the call may have put functions of its own there, such as write
             vars(stream).update(attributes)
         self._restore_signals()
+        forget_stop()
         self._restore_hooks()
         sys.setrecursionlimit(self._depth)
         forget_files()
