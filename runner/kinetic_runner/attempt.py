@@ -338,7 +338,7 @@ class Attempt:
 
         def failed():
             self.outputs.failed = True
-            if link is not None:
+            if link is not None and told.outcome:  # else others of its processes still have their time
                 supervisor.stop_soon()
             if not supervisor.stopped:
                 self.note_failure()

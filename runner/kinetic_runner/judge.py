@@ -36,6 +36,8 @@ class Told:
                 self.on_failure()
             elif self.outcome.returned and self.outcome.value is not None:
                 self.on_value(self.outcome.value)
+        elif "failed" in report:  # one of several processes has failed
+            self.on_failure()
         self.broken = report.get("broken", self.broken)
         self.no_program = report.get("no_program", self.no_program)
         self.exit_code = report.get("exit_code", self.exit_code)

@@ -225,6 +225,7 @@ class Ranks:
         if self.kill_at is None and not self.terminated:
             self.kill_at = time.monotonic() + END_GRACE
             self._signal(signal.SIGTERM)
+            write_all(REPORT_FD, b'{"failed": 1}\n')  # the outcome comes when all have ended
 
     def _signal(self, number):
         for rank in self.ranks:

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A call that is started several times on a host."""
 
+import os
 import re
 import unittest
 
 from fixture import RunnerCase, command, function, read_log, script
+from group import GroupCase
 from kinetic_runner import ranks
 from payloads import Payloads, payload
+from test_outputs import OutputCase
 
 NUMBERS = """
 import os, time
@@ -69,6 +72,38 @@ def f():
     print("runs", flush=True)
     while True:
         time.sleep(0.1)  # Python acts on a signal that comes just before it only at its end
+"""
+# Rank 0 fails in the middle of a file, which is closed then. Rank 1 lives on for as long as it may.
+FAILS_IN_A_FILE = """
+import os, signal, time
+import kinetic
+def f():
+    if os.environ["RANK"] == "1":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        open(READY, "w").close()
+        while True:
+            time.sleep(0.1)
+    while not os.path.exists(READY):
+        time.sleep(0.01)
+    path = os.path.join(kinetic.output_dir(), "last.pt")
+    for text, whole in (("one", True), ("ha", False)):
+        with open(path, "w") as file:
+            file.write(text)
+            assert whole
+        kinetic.commit()
+"""
+FAILS_ON_A_HOST = """
+import os, signal, time
+def f():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.environ["RANK"] == "2":
+        open(READY, "w").close()
+    if os.environ["RANK"] == "3":
+        while not os.path.exists(READY):
+            time.sleep(0.01)
+        raise ValueError("boom")
+    while True:
+        time.sleep(0.1)
 """
 
 
@@ -140,6 +175,23 @@ class Ranks(Payloads, RunnerCase):
         ran = self.finish(process)
         self.assertEqual(ran.stdout.count("] stops\n"), 2)
         self.assertEqual(ran.code, 143, ran.stderr)
+
+
+class Outputs(OutputCase):
+    def test_a_file_in_which_one_has_failed_is_not_finished(self):
+        """Although the call runs on until the others have ended."""
+        source = FAILS_IN_A_FILE.replace("READY", repr(os.path.join(self.root, "ready")))
+        ran = self.run_call(function(), {"train.py": source}, "--processes", "2", "--output-sync", "0.1")
+        self.assertEqual((ran.code, ran.end["message"], self.saved()), (1, "rank 0: AssertionError: ", {"last.pt": b"one"}), ran.err)
+
+
+class Hosts(GroupCase):
+    HOSTS = 2
+
+    def test_one_that_fails_tells_why_although_others_of_its_host_stay(self):
+        source = FAILS_ON_A_HOST.replace("READY", repr(os.path.join(self.root, "ready")))
+        leader, _ = self.parked(*self.hosts(function(), {"train.py": source}, "--processes", "2"))
+        self.assertEqual(leader.end["message"], "host 1: rank 3: ValueError: boom")
 
 
 if __name__ == "__main__":
