@@ -6,7 +6,9 @@ import time
 import unittest
 from unittest import mock
 
-from fixture import RUNNER, command, function
+from fixture import RUNNER, command, function, script
+from kinetic_runner.errors import RunnerError
+from kinetic_runner.outputs import index as indexes
 from test_keeper import KeeperCase, keepers, observers, read_indexes
 from test_outputs import OutputCase
 
@@ -22,6 +24,21 @@ class Told(KeeperCase):
             "warning: the output a is not saved: a is open for writing",
             "warning: the output b.tmp is not saved: its name looks temporary",
         ])  # fmt: skip
+
+    def test_too_many_files_for_an_index_are_told_once(self):
+        """The last index that can be read stays."""
+        self.write("a")
+        self.moment()
+        with mock.patch.object(indexes, "LIMIT", 1000):
+            for number in range(9):
+                self.write(f"b{number}")
+            self.assertEqual([self.moment(), self.moment()], [{"a": "a"}] * 2)
+            self.assertEqual(self.said, ["warning: too many outputs to save: put them into archives"])
+            with self.assertRaisesRegex(RunnerError, "too many outputs"):
+                self.keeper.commit()
+            for number in range(8):
+                os.unlink(self.path(f"b{number}"))
+            self.assertEqual(self.moment(), {"a": "a", "b8": "b8"})
 
     def test_a_full_disk_is_told_and_nothing_is_frozen(self):
         self.write("a")
@@ -73,6 +90,14 @@ class Told(KeeperCase):
         self.moment()
         document = read_indexes(self.home, [0])[0]
         self.assertEqual((document.pending, document.entries), (["a"], {}))
+
+
+class TooMany(OutputCase):
+    def test_a_job_whose_files_are_too_many_does_not_fail(self):
+        source = "import os, kinetic\ndef write(name): open(os.environ['KINETIC_OUTPUT_PATH'] + name, 'w').close()\nwrite('/a')\nkinetic.commit()\nfor number in range(9): write(f'/b{number}')"
+        ran = self.finish(self.start_changed("from kinetic_runner.outputs import index; index.LIMIT = 1000", self.argv(script(), {"train.py": source})))
+        self.assertEqual((ran.code, list(self.saved())), (0, ["a"]), ran.err)
+        self.assertIn("warning: 9 outputs (0 B) are not saved: b0 (0 B): too many outputs to save: put them into archives", ran.stderr)
 
 
 class Commit(OutputCase):

@@ -12,7 +12,7 @@ from collections import namedtuple
 
 from ..contract import LIMITS, VERSIONS
 from ..documents import SHA256, field, parse_document
-from ..errors import AlreadyExists, NotFound, RunnerError
+from ..errors import AlreadyExists, BadData, NotFound, RunnerError
 from ..store import Replaced
 from ..store.names import SYNC
 from ..store.objects import can_be_file, is_path
@@ -234,7 +234,10 @@ class Index:
 
     def _write(self, document):
         document.write = os.urandom(16).hex()
-        data = compress(encode_json(document.to_json()))
+        data = encode_json(document.to_json())
+        if len(data) >= LIMIT:  # nobody could read it
+            raise BadData("too many outputs to save: put them into archives")
+        data = compress(data)
         try:
             metadata = {MOMENT: str(document.moment), ATTEMPT: str(document.attempt)}
             self._generation = self._store.upload(self._name, lambda: [data], metadata, self._generation)["generation"]

@@ -5,7 +5,7 @@
 import os
 from collections import Counter, namedtuple
 
-from ..errors import text_of
+from ..errors import Final, text_of
 from .tree import FILE
 
 # What has changed since a moment: all paths and the directories above them, the files that were saved and then changed
@@ -71,8 +71,8 @@ class Moment:
         return any(unit.whole is None for unit in self.units.values())
 
     def fail(self, exc):
-        """Note that it could not be sent or published."""
-        self.failure, self.error = text_of(exc) or repr(exc), exc
+        """Note that it could not be sent or published. What would fail in the same way again is no error: it is told once."""
+        self.failure, self.error = text_of(exc) or repr(exc), None if isinstance(exc, Final) else exc
 
     def forget(self):
         """Remove the copies and second names."""
