@@ -37,6 +37,26 @@ class Local(RunnerCase):
         self.assertEqual((ran.code, ran.stdout), (0, "['latest', 'train.log', 'whole']\n"), ran.stderr)
         self.assertIn("warning: not copied from job job-b: fifo, last.pt, new.tmp and 2 more: it has a temporary name; it is a link to", ran.stderr)
 
+    def test_resume_leads_to_no_file_of_the_other_job(self):
+        top = os.path.join(self.store, "job-b/outputs")
+        os.makedirs(os.path.join(top, "1000/links"))
+        for name, target in {"latest": f"{top}/1000", "1000/links/up": f"{top}/1000/a", "1000/links/around": "../../../outputs/1000/a", "1000/links/b": "../a"}.items():
+            os.symlink(target, os.path.join(top, name))
+        show = "import os; os.chdir(os.environ['KINETIC_OUTPUT_DIR']); print([os.readlink(name) for name in ('latest', '1000/links/up', '1000/links/around', '1000/links/b')])"
+        ran = self.run_call(script(), {"train.py": show}, "--resume-from", "job-b")
+        self.assertEqual((ran.code, ran.stdout), (0, str(["1000", *["../a"] * 3]) + "\n"), ran.stderr)
+
+    def test_resume_keeps_the_order_of_directories(self):
+        top = os.path.join(self.store, "job-b/outputs")
+        for number, name in enumerate(("checkpoint-500", "checkpoint-1000/state", "checkpoint-1000")):
+            os.makedirs(os.path.join(top, name), exist_ok=True)
+            with open(os.path.join(top, name, "a"), "w"):
+                pass
+            os.utime(os.path.join(top, name), (number, number))
+        show = "import os; os.chdir(os.environ['KINETIC_OUTPUT_DIR']); print([os.stat(name).st_mtime for name in ('checkpoint-500', 'checkpoint-1000/state', 'checkpoint-1000')])"
+        ran = self.run_call(script(), {"train.py": show}, "--resume-from", "job-b")
+        self.assertEqual((ran.code, ran.stdout), (0, "[0.0, 1.0, 2.0]\n"), ran.stderr)
+
     def test_resume_from_a_job_without_outputs(self):
         ran = self.run_call(script(), {"train.py": "import os; print(os.listdir(os.environ['KINETIC_OUTPUT_DIR']))"}, "--resume-from", "job-b")
         self.assertEqual((ran.code, ran.stdout), (0, "[]\n"), ran.stderr)

@@ -38,7 +38,13 @@ def copy_outputs(source, target, job, say):
                 continue
             count, size = count + 1, size + node.size
         else:
-            os.symlink(node.target, place)
+            os.symlink(os.path.relpath(os.path.join(source, path, "..", node.target), os.path.join(source, path, "..")), place)
+    for path, node in listing.items():
+        if node.kind == FOLDER:
+            try:
+                os.utime(os.path.join(target, path), ns=(node.mtime, node.mtime))
+            except OSError:
+                pass
     if count or listing.left_out:
         say(f"resuming from job {job}: copied {count} output{'' if count == 1 else 's'} ({readable(size)})")
     else:
