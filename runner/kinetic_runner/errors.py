@@ -93,6 +93,11 @@ def explain(exc, in_pod=True):
     return text
 
 
+def why_of(exc):
+    """Return what an exception says; of one that is a mistake of the runner, all of it."""
+    return text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
+
+
 def text_of(exc):
     """Return str(exc), or a placeholder if that raises."""
     try:

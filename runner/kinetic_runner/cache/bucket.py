@@ -10,7 +10,7 @@ import time
 from ..bundle.tree import Blob, File
 from ..bundle.unpack import Tree, empty_directory
 from ..environment import CACHE
-from ..errors import AlreadyExists, Mismatch, NotFound, RunnerError, text_of
+from ..errors import AlreadyExists, Mismatch, NotFound, RunnerError, text_of, why_of
 from ..store import Replaced, in_parallel
 from ..store.names import blob_name
 from ..text import file_blocks, readable
@@ -106,7 +106,7 @@ class Cache:
         try:
             action()
         except Exception as exc:
-            why = f"warning: KINETIC_CACHE_DIR is not {what}: {text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)}"
+            why = f"warning: KINETIC_CACHE_DIR is not {what}: {why_of(exc)}"
             if why not in self._told:
                 self._told.append(why)
 

@@ -7,7 +7,7 @@ import time
 from collections import namedtuple
 
 from ..contract import METADATA
-from ..errors import RunnerError, text_of
+from ..errors import why_of
 from ..store import in_parallel
 from ..store.gcs import RENEW_AGE
 from ..store.objects import list_objects, rewrite_object
@@ -103,8 +103,7 @@ class Plain:
             except Exception as exc:  # even a mistake in the runner must not end the thread, for which others wait
                 if not self._failed:
                     self._failed = True
-                    why = text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
-                    self._say(f"warning: outputs are saved, but their plain names are not up to date: {why}")
+                    self._say(f"warning: outputs are saved, but their plain names are not up to date: {why_of(exc)}")
 
     def _has(self, path, entry):
         return path in self.have and self.have[path].sha256 == entry.sha256

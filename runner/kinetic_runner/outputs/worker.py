@@ -7,7 +7,7 @@ import math
 import threading
 import time
 
-from ..errors import RunnerError, text_of
+from ..errors import text_of, why_of
 from ..threads import start_threads
 from .index import Superseded
 from .moment import HURRIED_SECONDS
@@ -17,11 +17,6 @@ POLL_SECONDS = 0.1  # between looks at what comes after a moment
 WATCH_SECONDS = 0.5  # after which a new directory is watched
 SHARE = 4  # of its time, a thread that looks uses at most a fourth
 RENEW_SECONDS = 86_400.0
-
-
-def why_of(exc):
-    """Return what an exception says; of one that is a mistake of the runner, all of it."""
-    return text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
 
 
 class Commit:
