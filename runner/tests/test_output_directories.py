@@ -47,6 +47,17 @@ class Directories(OutputCase):
         self.assertEqual((ran.code, self.bucket.read("team/last.pt")), (0, b"ours"), ran.stderr)
         self.assertNotIn("neither written nor restored", ran.stderr)
 
+    def test_an_id_that_is_used_again(self):
+        """The records of its earlier job, which had two attempts, are gone. Its index is with the outputs."""
+        flags = ("--output-dir", f"gs://{BUCKET}/team", *AGAIN)
+        append = "import os\nos.chdir(os.environ['KINETIC_OUTPUT_PATH'])\nopen('a', 'a').write('%s')\n"
+        self.assertEqual(self.attempt(1, EXIT, *flags).code, 1)
+        self.assertEqual(self.attempt(2, append % "old ", *flags).code, 0)
+        for name in self.bucket.names(f"{JOB}/"):
+            self.bucket.remove(name)
+        ran = self.attempt(1, append % "new", *flags)
+        self.assertEqual((ran.code, self.bucket.read("team/a")), (0, b"old new"), ran.stderr)
+
     def test_a_directory_of_the_container(self):
         mounted = os.path.join(self.root, "mnt")
         source = "import os\nassert os.environ['KINETIC_OUTPUT_DIR'] == os.environ['KINETIC_OUTPUT_PATH']\nopen(os.environ['KINETIC_OUTPUT_DIR'] + '/a', 'w')"

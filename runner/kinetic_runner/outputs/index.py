@@ -202,8 +202,11 @@ class Index:
             found, generation = read_index(self._store, self._name)
         except NotFound:
             return
-        self._check(found or Document())
-        self.document, self._generation = found or Document(), generation
+        found = found or Document()
+        if found.done and self._attempt == 1:  # of an earlier job of this ID
+            found.done, found.attempt = False, 0
+        self._check(found)
+        self.document, self._generation = found, generation
 
     def write(self, **parts):
         """Replace some parts of the index, after all that they name is in the store.
