@@ -2,19 +2,26 @@
 
 import os
 import unittest
+from unittest import mock
 
 from test_keeper import KeeperCase
 
+from kinetic_runner.outputs import rules
 
 
 class Restless(KeeperCase):
+    def setUp(self):
+        super().setUp()
+        patch = mock.patch.object(rules, "RESTLESS_SECONDS", 0.05)
+        patch.start()
+        self.addCleanup(patch.stop)
+
     def add(self, number):
         """Writes one more file."""
         self.replace(f"results/day/{number}", str(number))
 
     def last(self, add):
         """Takes moments while add goes on, until something is saved. Returns what is saved in the end, when the call dies at once."""
-        self.keeper._interval = 0.02
         for number in range(1000):
             add(2 * number)
             if self.moment(lambda: add(2 * number + 1)):
@@ -31,13 +38,18 @@ class Restless(KeeperCase):
             self.assertGreater(len(found), 3)
 
     def test_a_checkpoint_that_is_being_written_is_never_in_use(self):
-        self.keeper._interval = 0.02
         for number in range(30):
             self.write(f"step-1/{number}")
             process = self.hold(f"step-1/{number + 1}")
             self.assertEqual(self.moment(), {})
             process.communicate()
             self.write(f"step-1/{number + 1}.again")
+
+    def test_a_checkpoint_in_a_directory_in_use_counts_as_a_whole(self):
+        self.last(self.add)
+        self.living = True
+        self.write("results/step-1/a")
+        self.assertNotIn("results/step-1/a", self.moment(lambda: self.write("results/step-1/b")))
 
 
 class Appended(KeeperCase):
@@ -56,6 +68,20 @@ class Appended(KeeperCase):
         self.append("metrics.csv", "1,2\n3,4\n")
         self.hold("metrics.csv", "ha", ">")
         self.assertEqual(self.moment(), {"metrics.csv": "1,2\n3,4\n"})
+
+    def test_a_file_that_is_written_anew_when_the_call_dies(self):
+        self.append("metrics.csv", "1,2\n3,4\n")
+        self.write("metrics.csv", "half of another table\n")
+        self.living = False
+        self.keeper.finish(False)
+        self.assertEqual(self.restored(), {"metrics.csv": "1,2\n3,4\n"})
+
+    def test_a_file_that_was_appended_to_when_the_call_dies(self):
+        self.append("metrics.csv", "1,2\n")
+        self.write("metrics.csv", "3,4\n", "a")
+        self.living = False
+        self.keeper.finish(False)
+        self.assertEqual(self.restored(), {"metrics.csv": "1,2\n3,4\n"})
 
     def test_a_file_that_is_appended_to_is_saved_while_it_is_open(self):
         self.hold("metrics.csv", "1,2\n", ">>")

@@ -204,7 +204,7 @@ class Index:
             return
         found = found or Document()
         if found.done and self._attempt == 1:  # of an earlier job of this ID
-            found.done, found.attempt = False, 0
+            found = Document()
         self._check(found)
         self.document, self._generation = found, generation
 

@@ -136,7 +136,7 @@ class Keeper:
         self._tidy(self._index.document)
 
     def _finish_with(self, pending, everything, left_open):
-        """Write a last index: of now, if all that has changed is finished, or of the pending moment, which is written first: it is sent already."""
+        """Write the pending moment, which is sent already, if all of it is finished; then an index of now, if all that has changed is."""
         if pending and not everything and not pending.failure and not pending.is_open and self._is_clean(pending):
             self._write(pending)
         final = self._observer.take(everything, at_rest=True)
@@ -206,7 +206,7 @@ class Keeper:
 
     def _drop(self, moment):
         moment.forget()
-        rules.note_restless(moment, self._observer, HELD_BACK * self._interval)
+        rules.note_restless(moment, self._observer)
         self._tell_waiting(moment)
 
     def _abandon(self, wanted):

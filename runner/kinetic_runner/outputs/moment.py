@@ -71,7 +71,7 @@ class Moment:
         return any(unit.whole is None for unit in self.units.values())
 
     def fail(self, exc):
-        """Note that it could not be sent or published. What would fail in the same way again is no error: it is told once."""
+        """Note that it could not be sent or published. A failure that would come again is only told, once: error stays None."""
         self.failure, self.error = text_of(exc) or repr(exc), None if isinstance(exc, Final) else exc
 
     def forget(self):

@@ -34,7 +34,7 @@ class Observer:
         self.listing = {}
         self.copy_next = set()  # paths of large files that changed while they were sent
         self._finished, self._thinned, self._together = {}, {}, {}
-        self.restless = {}  # since when new directories have not been at rest
+        self.restless = {}  # since when new directories have not been at rest, by path and inode
         self._appended, self._databases, self._count = {}, set(), 0  # _appended has inodes by path
 
     def stamps(self, listing, everything=False):
@@ -87,7 +87,7 @@ class Observer:
         moment = Moment(at, clock, one, before, frozen)
         moment.opened, moment.moved, moment.unsteady = Open(self.root), moved, unsteady
         moment.closed = closed | self.watch.drain()
-        self._note_appended(one, moment.opened)
+        self._note_appended({} if at_rest else one, moment.opened)  # at the end, only its bytes tell that a file has grown
         self.learn(one, before)
         self.listing = one
         return moment

@@ -13,6 +13,10 @@ from .tree import FILE, FOLDER, folders_above, is_temporary
 # Files that frameworks write last into a checkpoint: PyTorch DCP, Orbax, Hugging Face, Hadoop.
 MARKS = {".metadata", "_CHECKPOINT_METADATA", "commit_success.txt", "trainer_state.json", "COMMIT", "_SUCCESS", "DONE"}
 
+RESTLESS_SECONDS = 600.0  # after which a new directory that is never at rest is in use
+
+CHANGING, CHANGED_MEANWHILE = "it keeps changing", "it changed while it was looked at"  # why units are not finished
+
 
 def judge(moment, observer, everything=False, committed=False):
     """Fill in the units of a moment, each with what can be said of it at once.
@@ -73,17 +77,17 @@ def make_unit(name, paths, is_folder, moment, observer, everything):
     elif busy:
         unit = Unit(paths, LOOSE, False, f"{busy[0]} is open for writing")
     elif missing or paths & moment.unsteady:
-        why = "it is locked" if observer.is_database(name) else "it changed while it was looked at"
+        why = "it is locked" if observer.is_database(name) else CHANGED_MEANWHILE
         unit = Unit(paths, LOOSE, False, listing.left_out.get(missing[0], why) if missing else why)
         unit.is_unreadable = bool(missing) and missing[0] in listing.left_out
     elif is_folder:
         if not everything and all(listing[path].kind == FOLDER for path in paths if path in state):
             return None  # an empty directory tells nothing
         whole = everything or folder_is_whole(name, paths, files, moment, observer) or None
-        unit = Unit(paths, NEW_FOLDER, whole, "it keeps changing")
+        unit = Unit(paths, NEW_FOLDER, whole, CHANGING)
     else:
         whole = everything or not files or observer.is_database(name) or observer.key(name, listing) in moment.moved or None
-        unit = Unit(paths, CHANGED if name in observer.saved or is_one_of_several(name, moment, observer) else LOOSE, whole, "it keeps changing")
+        unit = Unit(paths, CHANGED if name in observer.saved or is_one_of_several(name, moment, observer) else LOOSE, whole, CHANGING)
     unit.is_new = not paths & observer.saved.keys()
     if name in state and not observer.is_log(name, state[name]):
         unit.changed_at = max(max(listing[path].mtime, listing[path].ctime) for path in [name, *files])
@@ -148,13 +152,14 @@ def follow(moment, observer):
             unit.whole = True
 
 
-def note_restless(moment, observer, patience):
-    """Note that new directories are in use which have not been at rest for long, although no look has found a file in them open."""
-    found = [name for name, unit in moment.units.items() if unit.rule == NEW_FOLDER and unit.whole is False]
-    observer.restless = {name: observer.restless.get(name, moment.at) for name in found}
-    for name in found:
-        if moment.at > observer.restless[name] + patience:
-            observer.note_known([path for path in moment.units[name].paths if path in moment.listing and moment.listing[path].kind == FOLDER], moment.clock)
+def note_restless(moment, observer):
+    """Note that new directories are in use if they have not been at rest for long, and no look has found a file in them open."""
+    listing, found = moment.listing, {}
+    for unit in moment.units.values():
+        if unit.whole is False and unit.why in (CHANGING, CHANGED_MEANWHILE):
+            found.update(((path, listing[path].inode), moment.at) for path in unit.paths if path in listing and listing[path].kind == FOLDER)
+    observer.restless = {key: observer.restless.get(key, at) for key, at in found.items()}
+    observer.note_known([path for (path, _), since in observer.restless.items() if moment.at > since + RESTLESS_SECONDS], moment.clock)
 
 
 def note_finished(moment, observer):

@@ -133,7 +133,7 @@ class Session:
         """Return what is to be restored, as it is now in the store."""
         attempt, messages = self._attempt, []
         numbers = [self._number] if attempt.options.map else range(attempt.hosts)
-        documents = read_indexes(self._home, numbers)
+        documents = {number: document for number, document in read_indexes(self._home, numbers).items() if not (document and document.done and attempt.number == 1)}
         known = {number: document for number, document in documents.items() if document}
         items = items_of(known, self._home, self._plain)
         begun, replaced = {}, self._compare(items, messages) if attempt.options.output_dir else []
