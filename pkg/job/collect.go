@@ -75,8 +75,8 @@ func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) erro
 }
 
 // Cancel ends the job and removes its workload. The job gets grace to save outputs and
-// logs. Cancel returns the status that the job had, which is its end if it ended by itself; it does nothing to a job
-// whose workload shows that. A job whose status can't be read is told to end all the same. why is the message that the store records.
+// logs. Cancel returns the status that the job had, or its end if it has ended by itself. It does nothing if the
+// workload shows that the job has ended. A job whose status can't be read is told to end all the same. why is the message that the store records.
 func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, why string) (api.Status, error) {
 	return j.CancelAfter(ctx, func() {}, grace, now, why)
 }
@@ -100,14 +100,21 @@ func (j *Job) CancelAfter(ctx context.Context, first func(), grace time.Duration
 	if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending}); err != nil {
 		return status, err
 	}
-	return j.withEnd(j.finished(ctx, status)), nil
+	if end, ended := j.Ended(ctx); ended && end.Reason != api.Cancelled { // before it was told to
+		end.UnreleasedHosts = status.UnreleasedHosts
+		status = end
+	}
+	return j.withEnd(status), nil
 }
 
 // RecordCancel records the end of a cancelled job. It is called only after the job was
 // told to end: an interrupted cancel must not record the end of a job that continues. It
 // replaces an end that the runner recorded first: a runner knows which signal it got, or
-// which hosts were lost, but not who caused it.
+// which hosts were lost, but not who caused it. A result has its own end.
 func RecordCancel(ctx context.Context, s store.Store, id string, end api.End) error {
+	if stored, err := records.EndOfResult(ctx, s, id); err == nil {
+		end = stored
+	}
 	err := records.CreateEnd(ctx, s, id, end)
 	if !errors.Is(err, store.ErrExists) {
 		return err
@@ -170,7 +177,8 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, ended bool, s
 		}
 	}
 	handle := store.Handle(j.ID())
-	var going []string
+	var going, indexes []string
+	files := 0 // that indexes name, or that were not finished
 	for o, err := range j.objects(ctx) {
 		switch {
 		case err != nil:
@@ -180,7 +188,14 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, ended bool, s
 			going = append(going, o.Name)
 		case j.isOutput(o):
 			cleaned.Outputs++
+		case store.IsIndex(j.ID(), o.Name):
+			indexes = append(indexes, o.Name)
+		case store.IsSync(j.ID(), o.Name):
+			files++
 		}
+	}
+	if options.Stored && cleaned.Outputs+files == 0 {
+		going = append(going, indexes...) // of no outputs
 	}
 	if err := store.DeleteAll(ctx, j.Store, going, seen); err != nil || !options.Stored {
 		return cleaned, err

@@ -163,16 +163,8 @@ func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	return end.Status(), nil
 }
 
-// end reads how the job ended. A runner that was killed, or cut off from the store, between its last two records has left
-// the end with the result.
 func (j *Job) end(ctx context.Context) (api.End, error) {
-	end, err := records.End(ctx, j.Store, j.ID())
-	if errors.Is(err, store.ErrNotFound) {
-		if stored, notStored := records.EndOfResult(ctx, j.Store, j.ID()); notStored == nil {
-			return stored, nil
-		}
-	}
-	return end, err
+	return records.AnyEnd(ctx, j.Store, j.ID())
 }
 
 // Began reports whether anything of the job has run: its workload is no longer pending,

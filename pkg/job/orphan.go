@@ -2,12 +2,14 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // A store may also contain directories that are not jobs: other people's, and other
@@ -53,9 +55,12 @@ func (j *Job) RemovalOfOutputs(ctx context.Context) string {
 	return removal(j.Store.URL() + "/" + strings.TrimSuffix(outputs, "/"))
 }
 
-// LeavesOutputs reports whether there are outputs of a job of this ID whose records are gone. A new job of this ID
+// LeavesOutputs reports whether there are outputs of a job with this ID whose records are gone. A new job with this ID
 // would take them for its own, and the index of that job for one that somebody else has written meanwhile.
 func (j *Job) LeavesOutputs(ctx context.Context) (bool, error) {
+	if _, err := records.Find(ctx, j.Store, store.Handle(j.ID())); !errors.Is(err, store.ErrNotFound) {
+		return false, err // the handle can't be read, but it is there
+	}
 	for _, prefix := range []string{j.indexes(), store.Outputs(j.ID())} {
 		for _, err := range j.Store.List(ctx, prefix, "") {
 			return err == nil, err

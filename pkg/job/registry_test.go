@@ -132,19 +132,26 @@ func TestFindRemains(t *testing.T) {
 // none of its own.
 func TestCleanupOfIndexes(t *testing.T) {
 	for name, tt := range map[string]struct {
-		outputDir string
-		options   CleanupOptions
-		kept      bool
+		file, outputDir string
+		options         CleanupOptions
+		kept            bool
 	}{
-		"outputs stay":      {options: CleanupOptions{Stored: true}, kept: true},
-		"outputs go":        {options: CleanupOptions{Outputs: true}},
-		"outputs elsewhere": {outputDir: "gs://team/ckpt", options: CleanupOptions{Stored: true}},
+		"outputs stay":             {file: "a1/outputs/last.pt", options: CleanupOptions{Stored: true}, kept: true},
+		"outputs without names":    {file: "a1/sync/3/aa", options: CleanupOptions{Stored: true}, kept: true},
+		"an unfinished output":     {file: "a1/incomplete/3/last.pt", options: CleanupOptions{Stored: true}, kept: true},
+		"no outputs":               {file: "a1/result.json", options: CleanupOptions{Stored: true}},
+		"no outputs, records stay": {file: "a1/result.json", options: CleanupOptions{Workload: true}, kept: true},
+		"outputs go":               {file: "a1/sync/3/aa", options: CleanupOptions{Outputs: true}},
+		"outputs elsewhere":        {file: "a1/result.json", outputDir: "gs://team/ckpt", options: CleanupOptions{Stored: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, store.Sync("a1", 3): "{}"})
+			s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, store.Sync("a1", 3): "{}", tt.file: "{}"})
 			j := &Job{Handle: api.Handle{JobID: "a1", OutputDir: tt.outputDir}, Store: s}
-			if left, err := j.Cleanup(t.Context(), tt.options, true, unseen); err != nil || left.Outputs != 0 {
-				t.Fatalf("%d outputs left, %v", left.Outputs, err)
+			if tt.options.Workload {
+				j.Backend = steps{{State: api.Succeeded}}
+			}
+			if _, err := j.Cleanup(t.Context(), tt.options, true, unseen); err != nil {
+				t.Fatal(err)
 			}
 			kept := false
 			for o, err := range s.List(t.Context(), store.SyncDir("a1"), "") {

@@ -10,6 +10,27 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store/storetest"
 )
 
+// Whoever cancels a job whose result is there, and has its end, cancels nothing.
+func TestCancelOfAStoredResult(t *testing.T) {
+	for _, state := range []api.State{api.Pending, api.Running} {
+		b := storetest.NewBucket(t)
+		b.Put("a1/result.json", `{"version":1,"ok":true,"value":7}`, map[string]string{"end": `{"version":1,"state":"SUCCEEDED","reason":"Completed","exit_code":0,"attempt":1,"by":"runner"}`})
+		j := &Job{Handle: api.Handle{JobID: "a1", Backend: api.BackendGKE, Hosts: 1}, Store: b.Open(t), Backend: deletes{steps{{State: state}}}}
+		was, err := j.Cancel(t.Context(), 0, time.Now(), "cancelled")
+		if err != nil || was.State != api.Succeeded {
+			t.Errorf("%s: %+v, %v", state, was, err)
+		}
+		if end, err := records.End(t.Context(), j.Store, "a1"); err != nil || end.State != api.Succeeded {
+			t.Errorf("%s: recorded %+v, %v", state, end, err)
+		}
+	}
+}
+
+// deletes is a backend that tells a job to end when it deletes it.
+type deletes struct{ steps }
+
+func (deletes) Delete(_ context.Context, _ api.Handle, o api.DeleteOptions) error { return o.Ending() }
+
 // A runner that is killed after it has stored the result ends no job in another way: the result says how it ended.
 func TestEndOfAStoredResult(t *testing.T) {
 	const end = `{"version":1,"state":"SUCCEEDED","reason":"Completed","exit_code":0,"attempt":1,"by":"runner"}`

@@ -264,6 +264,12 @@ var (
 	keptPattern = anyOf(form(names.Index, ""), form(names.IndexObjects, "")+".+", form(names.Incomplete, "")+".+")
 )
 
+// IsIndex reports, by its name, whether an object is an index of a job's outputs.
+func IsIndex(id, name string) bool {
+	rest, below := strings.CutPrefix(name, id+"/")
+	return below && syncPattern().MatchString(rest)
+}
+
 // IsSync reports, by its name, whether an object belongs to what the runner keeps about a job's outputs. It is
 // deleted with the outputs.
 func IsSync(id, name string) bool {

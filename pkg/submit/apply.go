@@ -36,7 +36,7 @@ type ExistsError struct {
 func (e *ExistsError) Error() string {
 	switch {
 	case e.Removal != "":
-		return fmt.Sprintf("an earlier job of ID %q has left outputs in %s: choose another ID, or delete them with %s", e.ID, e.Where, e.Removal)
+		return fmt.Sprintf("an earlier job with the ID %q has left outputs in %s: choose another ID, or delete them with %s", e.ID, e.Where, e.Removal)
 	case e.Same:
 		return fmt.Sprintf("job ID %q is already taken by the same job in %s: follow it with kubectl kinetic jobs logs -f %s%s, or choose another ID to run it again", e.ID, e.Where, e.ID, e.Flags)
 	}
@@ -288,7 +288,7 @@ func workloads(h api.Handle) string {
 func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted bool, err error) {
 	old := registry.ByID(ctx, s.ID)
 	switch {
-	case old == nil && s.OutputDir != "": // if it can't be read, writing it reports why
+	case old == nil && (s.OutputDir != "" || store.IsMadeID(s.ID)): // if it can't be read, writing it reports why
 		return false, nil
 	case old == nil:
 		j := registry.NewJob(s)

@@ -203,10 +203,22 @@ func TestApplyToTheIDOfOutputs(t *testing.T) {
 			if errors.As(err, &exists) != (tt.next != "") || exists != nil && !strings.HasPrefix(exists.Next(), tt.next) {
 				t.Errorf("got %v, want it refused with %q", err, tt.next)
 			}
-			if exists != nil && (!strings.Contains(err.Error(), `an earlier job of ID "a1" has left outputs in `) || stored(t, p, store.Handle("a1")) != "") {
+			if exists != nil && (!strings.Contains(err.Error(), `an earlier job with the ID "a1" has left outputs in `) || stored(t, p, store.Handle("a1")) != "") {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// A handle that can't be read, of a later release for instance, is that of a job which may be running.
+func TestApplyToTheIDOfAnUnreadableHandle(t *testing.T) {
+	p := registry(t, workload{start: well, ready: well})
+	write(t, p, store.Handle("a1"), `{"schema_version":99}`)
+	write(t, p, "a1/outputs/last.pt", "weights")
+	_, err := apply(t.Context(), planned(t, "{}"), p)
+	var exists *ExistsError
+	if !errors.As(err, &exists) || exists.Removal != "" || !strings.Contains(err.Error(), "already taken") {
+		t.Errorf("got %v", err)
 	}
 }
 

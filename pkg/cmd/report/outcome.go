@@ -133,7 +133,7 @@ func Interrupted(w io.Writer, j *job.Job, err error) error { return InterruptedI
 func InterruptedIn(w io.Writer, j *job.Job, last api.State, err error) error {
 	state := Standing(last)
 	follow := "logs -f"
-	if j.Handle.Map != nil || last == api.Succeeded && j.Handle.CallKind.Returns() { // a map has one log per pod
+	if j.Handle.Map != nil { // a map has values, and one log per pod
 		follow = "result"
 	}
 	follow = fmt.Sprintf("kubectl kinetic jobs %s %s%s", follow, j.ID(), j.LocationFlags())

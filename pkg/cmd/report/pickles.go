@@ -42,9 +42,10 @@ const untrustedType = "UntrustedResult"
 // JSON for each, in any order.
 type pickles struct {
 	*verify.Inputs
-	file  *os.File
-	size  int64
-	lines *json.Encoder
+	file    *os.File
+	size    int64
+	lines   *json.Encoder
+	refused int // inputs whose pickle is not delivered
 }
 
 func (p *pickles) Take(ctx context.Context, input int, r api.Result) (api.Result, error) {
@@ -70,26 +71,27 @@ func (p *pickles) refuse(input int, why error) (api.Result, error) {
 	if p.Postpone(input) {
 		return api.Result{}, records.ErrNotYet
 	}
+	p.refused++
 	r := api.Result{Error: &api.ResultError{Type: untrustedType, Message: why.Error()}}
 	return r, p.lines.Encode(untrustedInput{Index: input, Error: r.Error})
 }
 
 // FollowPickles is FollowMap for a map of pickled calls: it appends the pickles to the file, which
 // is a new one, and writes a line of JSON about each to out. Every input has exactly one line. A
-// warning about the origin of the pickles goes to w, and where an earlier file is if the new one is not whole.
+// warning about the origin of the pickles goes to w, and the name of an earlier file if the new one lacks results.
 func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Writer, state func(api.Status), progress func(records.MapProgress)) (end MapEnd, err error) {
 	file, err := verify.Create(c.File)
 	if err != nil {
 		return MapEnd{}, err
 	}
+	p := &pickles{Inputs: c.Trust.Inputs(j), file: file.File, lines: json.NewEncoder(out)}
 	defer func() {
-		deleted := end.Status.State == api.Succeeded && len(end.Outcome.Missing) > 0
-		err = errors.Join(err, file.Close(err == nil && !deleted))
+		whole := err == nil && len(end.Outcome.Missing) == 0 && p.refused == 0
+		err = errors.Join(err, file.Close(whole))
 		if file.Earlier != "" {
-			fmt.Fprintf(w, "%s is not whole; what it replaced is kept as %s\n", c.File, file.Earlier)
+			fmt.Fprintf(w, "%s lacks results, so the file that it replaces is kept as %s\n", c.File, file.Earlier)
 		}
 	}()
-	p := &pickles{Inputs: c.Trust.Inputs(j), file: file.File, lines: json.NewEncoder(out)}
 	p.lines.SetEscapeHTML(false)
 	noted := func(s api.Status) {
 		p.Note(s)

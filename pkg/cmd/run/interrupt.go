@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/signal"
 	"time"
@@ -40,7 +41,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 		<-done // it was killed
 	}
 	if was.State.Ended() {
-		return report.InterruptedIn(o.streams.ErrOut, j, was.State, context.Canceled)
+		return o.endedMeanwhile(j, was)
 	}
 	if j.Handle.Map == nil {
 		o.noteOutputs(again, j, "; to continue from there, run it with --resume-from "+j.ID())
@@ -51,7 +52,18 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	return err
 }
 
-// abandoned cancels a job whose reader went away, as with `| head`, which is closed.
+// endedMeanwhile says that a job has ended by itself, just before it was to be cancelled.
+func (o *options) endedMeanwhile(j *job.Job, was api.Status) error {
+	what, verb := "its log", "logs"
+	if was.State == api.Succeeded && (j.Handle.Map != nil || j.Handle.CallKind.Returns()) {
+		what, verb = "its result", "result"
+	}
+	next := fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, j.ID(), j.LocationFlags())
+	text := fmt.Sprintf("interrupted; job %s had just ended: %s", j.ID(), was.Word())
+	return cli.Error{Code: cli.ExitInterrupted, Err: errors.New(text), Next: next}.In(o.streams.ErrOut, fmt.Sprintf("%s; %s: %s", text, what, next))
+}
+
+// abandoned cancels a job whose reader went away, as with `| head`; closed is the error of writing to it.
 func (o *options) abandoned(ctx context.Context, j *job.Job, closed error) error {
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), cli.Interrupts()...)
 	defer stop()

@@ -116,7 +116,7 @@ func TestInterruptedAgain(t *testing.T) {
 // The job may end by itself in the moment of a Ctrl-C, before the cluster reports that.
 func TestInterruptedAtItsEnd(t *testing.T) {
 	for name, tt := range map[string]struct{ end, want string }{
-		"ended":     {`{"version":1,"state":"SUCCEEDED","reason":"Completed","by":"runner"}`, "interrupted; job a1 has ended\n"},
+		"ended":     {`{"version":1,"state":"SUCCEEDED","reason":"Completed","by":"runner"}`, "interrupted; job a1 had just ended: SUCCEEDED; its result: kubectl kinetic jobs result a1"},
 		"cancelled": {"", "job a1 was cancelled; its log: "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,7 +78,7 @@ func (d *Dir) removed(indexes []index, plain map[string]File) (found []store.Obj
 // hasEnded reports whether the runners write no more: if a client has recorded the end, as that of a job that it has
 // just deleted, the pods may still save their outputs until their grace period is over.
 func (d *Dir) hasEnded(ctx context.Context, indexes []index) (bool, error) {
-	end, err := records.End(ctx, d.job.Store, d.job.ID())
+	end, err := records.AnyEnd(ctx, d.job.Store, d.job.ID())
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}

@@ -1,6 +1,7 @@
 package deps
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,6 +65,9 @@ func TestPoetry(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, Shown(w.Requirements)); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		}
+		if strings.Contains(name, "group") && len(c.groups) > 0 && strings.Contains(fmt.Sprint(w.Warnings), "is not installed") {
+			t.Errorf("%s: %q", name, w.Warnings)
 		}
 		for _, l := range w.Requirements {
 			if _, err := requirement.Parse(l.Text); err != nil {

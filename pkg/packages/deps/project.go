@@ -102,6 +102,7 @@ type table struct {
 	text      []byte
 	origins   []origins
 	extras    []string // those that were added
+	groups    []string // those that were added
 }
 
 func (t *table) add(all []string) error {
@@ -197,12 +198,13 @@ func (t *table) group(group string, outer []string) error {
 	}
 	found := false
 	var known []string
-	for _, g := range t.groups() {
+	for _, g := range t.allGroups() {
 		known = append(known, g.name)
 		if requirement.Normalize(g.name) != normal {
 			continue
 		}
 		found = true
+		t.groups = append(t.groups, normal)
 		if err := g.add(append(outer, normal)); err != nil {
 			return err
 		}
@@ -220,8 +222,8 @@ type dependencyGroup struct {
 	add  func(outer []string) error
 }
 
-// groups returns all groups of the project. Several tables may have the same.
-func (t *table) groups() (all []dependencyGroup) {
+// allGroups returns the groups of the project. Several tables may have the same.
+func (t *table) allGroups() (all []dependencyGroup) {
 	also := func(name string, add func(outer []string) error) { all = append(all, dependencyGroup{name, add}) }
 	for name, entries := range t.file.Groups {
 		also(name, func(outer []string) error {

@@ -64,14 +64,15 @@ func TestVariablesNotInCloudBuild(t *testing.T) {
 
 // TestValuesThatThePodMayNotSee: a token may be in the path of a URL, and the pod's list of wheels is in the store.
 func TestValuesThatThePodMayNotSee(t *testing.T) {
-	wanted := deps.Wanted{Options: []string{"--extra-index-url https://dl.example/${TOKEN}/simple"}, Requirements: []deps.Line{{Text: "x @ https://files.example/${OTHER}/x-1-py3-none-any.whl"}}}
-	r := resolve.Resolver{Environ: []string{"TOKEN=hush", "OTHER=quiet", "EMPTY="}, Token: func(context.Context) (string, error) { return "", errors.New("not needed") }}
+	wanted := deps.Wanted{Options: []string{"--extra-index-url https://dl.example/${TOKEN}/simple", "--extra-index-url https://torch.example/${CUDA}", "--extra-index-url https://${USER}@other.example/simple"}, Requirements: []deps.Line{{Text: "x @ https://files.example/${OTHER}/x-1-py3-none-any.whl"}}}
+	r := resolve.Resolver{Environ: []string{"TOKEN=hush-hush", "OTHER=quiet-quiet", "CUDA=cu121", "USER=user-of-me"}, Token: func(context.Context) (string, error) { return "", errors.New("not needed") }}
 	private, err := r.Private(t.Context(), resolve.Request{Wanted: wanted})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for address, want := range map[string]bool{
-		"https://dl.example/hush/a-1-py3-none-any.whl": true, "https://files.example/quiet/x-1-py3-none-any.whl": true, "https://dl.example/a-1-py3-none-any.whl": false,
+		"https://dl.example/hush-hush/a-1-py3-none-any.whl": true, "https://files.example/quiet-quiet/x-1-py3-none-any.whl": true, "https://dl.example/a-1-py3-none-any.whl": false,
+		"https://torch.example/cu121/torch-2+cu121-py3-none-any.whl": false, "https://files.example/user-of-me-1-py3-none-any.whl": false,
 	} {
 		if private(address) != want {
 			t.Errorf("private %s: %v", address, !want)

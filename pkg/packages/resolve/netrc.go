@@ -167,15 +167,16 @@ func (r Resolver) Private(ctx context.Context, w Request) (func(address string) 
 	}, err
 }
 
-// valuesOf returns the values of the variables in a wish, which can be secrets.
+// valuesOf returns the values of the variables in a wish which can be secrets. Those in logins are never part of a URL.
 func (r Resolver) valuesOf(w Request) (all []string) {
+	const shortest = 8 // a version of CUDA, for instance, is none
 	texts := slices.Concat(w.Options, w.AddedOptions)
 	for _, l := range slices.Concat(w.Requirements, w.Constraints) {
 		texts = append(texts, l.Text)
 	}
 	for _, text := range texts {
-		for _, value := range deps.Values(text, r.getenv) {
-			if value != "" {
+		for _, value := range deps.Values(deps.WithoutUsers(text), r.getenv) {
+			if len(value) >= shortest {
 				all = append(all, value)
 			}
 		}

@@ -78,6 +78,18 @@ func EndOfResult(ctx context.Context, s store.Store, id string) (end api.End, er
 	return end, nil
 }
 
+// AnyEnd is End, or EndOfResult: a runner that was killed, or cut off from the store, between its last two records has left
+// the end with the result.
+func AnyEnd(ctx context.Context, s store.Store, id string) (api.End, error) {
+	end, err := End(ctx, s, id)
+	if errors.Is(err, store.ErrNotFound) {
+		if stored, notStored := EndOfResult(ctx, s, id); notStored == nil {
+			return stored, nil
+		}
+	}
+	return end, err
+}
+
 // CreateEnd records how a job ended. The error is store.ErrExists if that is already recorded.
 func CreateEnd(ctx context.Context, s store.Store, id string, end api.End) error {
 	end.Version = api.EndVersion
