@@ -144,6 +144,9 @@ class Ranks:
         until = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < until and self._serve(0):
             pass
+        for rank in self.ranks:
+            for fd, part in rank.parts.items():  # something that the rank has started keeps the pipe open
+                self._pass(rank, fd, part and [part + b"\n"])
         failed = min(self.failures, key=lambda report: report["outcome"].get("at", 0), default=None)
         report = failed if self.status or failed else self.outcome
         if report:
@@ -181,17 +184,16 @@ class Ranks:
                 owners[fd].child.feed()
             else:
                 served = True
-                self._pass(owners[fd], fd)
+                self._pass(owners[fd], fd, owners[fd].read(fd))
         return served
 
-    def _pass(self, rank, fd):
-        lines = rank.read(fd)
-        if lines is None:
+    def _pass(self, rank, fd, lines):
+        if not lines:
             return
         if fd == rank.child.report:
             for line in lines:
                 self._note(rank, line)
-        elif lines:
+        else:
             mark = b"[rank %d] " % rank.number
             write_all(1 + rank.child.output[fd], b"".join(mark + line for line in lines))
 
