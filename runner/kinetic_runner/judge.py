@@ -97,8 +97,13 @@ def outcome_of_status(title, kind, status, told):
         return outcome_of_signal(title, os.WTERMSIG(status), told.memory.ran_out())
     code = os.WEXITSTATUS(status)
     if kind in ("function", "pickle") and code == 0:
-        return Outcome(EXIT_CODE, 1, f"{title} ended its process before returning")
+        return ended_early(title)
     return outcome_of_exit(title, code)
+
+
+def ended_early(title):
+    """Return the outcome of a function whose process has ended with code 0, but reported none."""
+    return Outcome(EXIT_CODE, 1, f"{title} ended its process before returning")
 
 
 class Memory:

@@ -15,6 +15,8 @@ import signal
 import socket
 import time
 
+from .judge import ended_early
+from .outcome import Outcome
 from .process import DOCUMENT_FD, PROGRAM, PYTHON, REPORT_FD, Child, Command
 from .text import write_all
 
@@ -92,20 +94,23 @@ def free_port():
 
 
 class Rank:
-    """A process of the call, with what is still to be read from it. parts are the beginnings of lines, by their pipes."""
+    """A process of the call, with what is still to be read from it. parts are the beginnings of lines, by their pipes.
 
-    def __init__(self, number, local, child):
-        self.number, self.local, self.child = number, local, child
+    call is its document, or {} if it is not a function. outcome is what it has reported.
+    """
+
+    def __init__(self, number, child, call):
+        self.number, self.child, self.call, self.outcome = number, child, call, None
         self.parts = {fd: b"" for fd in (*child.output, child.report)}
 
     def read(self, fd):
-        """Return the lines that are complete, each with its end; None at the end of the pipe."""
+        """Return the lines that are complete, each with its end; None if there is nothing to read."""
         try:
             data = os.read(fd, PIPE_READ)
         except BlockingIOError:
-            return []
+            return None
         if not data:
-            last = self.parts.pop(fd)
+            last = self.parts.pop(fd, b"")
             return [last + b"\n"] if last else None
         lines = ENDS.split(self.parts[fd] + data)
         self.parts[fd] = b"" if lines[-1].endswith((b"\r", b"\n")) else lines.pop()
@@ -119,8 +124,7 @@ class Ranks:
         count = count_of(plan["count"], plan["chips"])
         environs = variables(os.environ, count, plan["chips"])
         self.group, self.ranks = plan["group"], []
-        self.failures, self.outcome = [], None  # reports
-        self.status, self.kill_at = 0, None  # of the first process that has failed; once it has failed
+        self.status, self.kill_at = 0, None  # of the first process that has failed without an outcome; once one has failed
         self.terminated = False  # all were told to end, and have the time that the runner gives them
         self.wake, wake_write = os.pipe()
         for fd in (self.wake, wake_write):
@@ -128,10 +132,12 @@ class Ranks:
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGTERM, self.pass_on)
+        call = marshal.loads(document) if document else {}
         for local, environ in enumerate(environs):
             child = Child(Command(plan["argv"] or [PYTHON, "-u", PROGRAM, "function"], os.getcwd(), dict(os.environ, **environ), True, apart=False))
-            self.ranks.append(Rank(int(environ["RANK"]), local, child))
-            child.send(document_of(document, local, environ) if document else b"")
+            own = call and call_of(call, local, environ)
+            self.ranks.append(Rank(int(environ["RANK"]), child, own))
+            child.send(marshal.dumps(own) if own else b"")
 
     def run(self):
         """Return the exit code once all have ended. A signal that has ended the first failed one ends this process, too."""
@@ -147,15 +153,25 @@ class Ranks:
         for rank in self.ranks:
             for fd, part in rank.parts.items():  # something that the rank has started keeps the pipe open
                 self._pass(rank, fd, part and [part + b"\n"])
-        failed = min(self.failures, key=lambda report: report["outcome"].get("at", 0), default=None)
-        report = failed if self.status or failed else self.outcome
-        if report:
-            write_all(REPORT_FD, json.dumps(report).encode() + b"\n")
-        if not os.WIFSIGNALED(self.status):
-            return os.WEXITSTATUS(self.status)
-        if not failed:
-            end_with(os.WTERMSIG(self.status))
+        outcome = self._outcome()
+        if outcome:
+            write_all(REPORT_FD, json.dumps({"outcome": outcome.to_json()}).encode() + b"\n")
+        status = self.status or max(rank.child.status for rank in self.ranks)
+        if not os.WIFSIGNALED(status):
+            return os.WEXITSTATUS(status)
+        if not outcome or outcome.ok:  # the runner then warns that it crashed while exiting
+            end_with(os.WTERMSIG(status))
         return 1
+
+    def _outcome(self):
+        """Return the first failure, else the outcome of the first rank."""
+        outcomes = [rank.outcome for rank in self.ranks if rank.outcome]
+        failures = [outcome for outcome in outcomes if not outcome.ok]
+        if failures:
+            return min(failures, key=lambda outcome: outcome.at)
+        if self.status or not outcomes:
+            return None
+        return outcomes[0]
 
     def pass_on(self, *_):
         """Pass a SIGTERM on to the processes, unless it has reached them. Then one that ends first, without work to save, ends no others."""
@@ -201,16 +217,16 @@ class Ranks:
         """Keep an outcome until all have ended, and pass on other reports."""
         try:
             report = json.loads(line)
-        except ValueError:
+            outcome = "outcome" in report and Outcome.from_json(report["outcome"])
+        except (KeyError, TypeError, ValueError):
             return  # the user's code has written to our descriptor
-        if "outcome" not in report:
+        if not outcome:
             write_all(REPORT_FD, line)
-        elif report["outcome"].get("exit_code"):
-            report["outcome"]["message"] = f"rank {rank.number}: {report['outcome'].get('message', '')}"
-            self.failures.append(report)
+            return
+        rank.outcome = outcome
+        if not outcome.ok:
+            outcome.message = f"rank {rank.number}: {outcome.message}"
             self._end()
-        elif rank.local == 0:
-            self.outcome = report
 
     def _reap(self):
         for rank in self.ranks:
@@ -218,9 +234,26 @@ class Ranks:
                 pid, status = os.waitpid(rank.child.pid, os.WNOHANG)
                 if pid:
                     rank.child.status = status
-                    if status and not self.status:
-                        self.status = status
-                        self._end()
+                    self._ended(rank, status)
+
+    def _ended(self, rank, status):
+        """Note how a rank has ended. As for a single process, what it has reported counts more than its status."""
+        fd = rank.child.report
+        while (lines := rank.read(fd)) is not None:
+            self._pass(rank, fd, lines)
+        try:
+            with open(os.path.join(rank.call["scratch"], "report.jsonl"), "rb") as spare:
+                for line in spare:
+                    self._note(rank, line)
+        except (KeyError, OSError):
+            pass  # there is none
+        if rank.outcome:
+            return
+        if status:
+            self.status = self.status or status
+            self._end()
+        elif rank.call:
+            self._note(rank, json.dumps({"outcome": ended_early(rank.call["title"]).to_json()}))
 
     def _end(self):
         """Tell all to end, once, because one has failed."""
@@ -241,15 +274,14 @@ def end_with(number):
     os.kill(os.getpid(), number)
 
 
-def document_of(document, local, environ):
+def call_of(call, local, environ):
     """Return the document of one process: the runner's, with its variables, and places of its own for what it writes."""
-    call = marshal.loads(document)
-    call["environ"] = {**call["environ"], **environ}
+    scratch = os.path.join(call["scratch"], f"rank-{local}")
+    os.makedirs(scratch, exist_ok=True)
+    own = dict(call, environ={**call["environ"], **environ}, scratch=scratch)
     if local:
-        scratch = os.path.join(call["scratch"], f"rank-{local}")
-        os.makedirs(scratch, exist_ok=True)
         if call["payload"]:  # which each process removes
-            os.link(call["payload"], os.path.join(scratch, "payload"))
-            call["payload"] = os.path.join(scratch, "payload")
-        call.update(scratch=scratch, keep_value=False)
-    return marshal.dumps(call)
+            own["payload"] = os.path.join(scratch, "payload")
+            os.link(call["payload"], own["payload"])
+        own["keep_value"] = False
+    return own

@@ -3,12 +3,62 @@
 """How a call ends that was started several times on a host: each process counts as a single one would."""
 
 import contextlib
+import json
 import os
 import signal
 import unittest
+from unittest import mock
 
-from fixture import RunnerCase, script
+from fixture import RunnerCase, function, script
+from kinetic_runner import ranks
+from kinetic_runner.outcome import COMPLETED, Outcome
 
+# go() notes that this process is about to end; gone() waits until the process that did so has ended, and ranks.py knows it.
+MEET = """
+import atexit, os, sys, time
+import kinetic
+first, name = os.environ["LOCAL_RANK"] == "0", "goes" + os.environ["GROUP_RANK"]
+def go():
+    with open(name + ".new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(name + ".new", name)
+def gone():
+    while not os.path.exists(name):
+        time.sleep(0.01)
+    try:
+        while True:
+            os.kill(int(open(name).read()), 0)
+            time.sleep(0.01)
+    except ProcessLookupError:
+        pass
+"""
+CRASHES = """
+def f():
+    if first:
+        gone()
+        return "the first"
+    atexit.register(os.abort)
+    os.closerange(3, CLOSED)
+    go()
+"""
+FAILS = """
+def f():
+    if first:
+        os.closerange(3, 4096)
+        go()
+        return "the first"
+    gone()
+    os.closerange(3, CLOSED)
+    raise ValueError("of the second")
+"""
+VANISHES = """
+def f():
+    if first:
+        gone()
+        return "the first"
+    go()
+    os._exit(0)
+"""
 HOLDS = """
 import os, subprocess, sys
 if os.environ["RANK"] == "1":
@@ -18,9 +68,37 @@ if os.environ["RANK"] == "1":
     for stream in sys.stdout, sys.stderr:
         stream.write("last words")
 """
+WARNING = "train.py:f returned, but its process was killed by SIGABRT while exiting"
 
 
 class RankEnds(RunnerCase):
+    def two(self, body, *flags):
+        return self.run_call(function(), {"train.py": MEET + body}, "--processes", "2", *flags)
+
+    def test_one_that_crashes_after_it_has_returned(self):
+        for closed in ("3", "4096"):  # none, all
+            with self.subTest(closed):
+                self.setUp()
+                ran = self.two(CRASHES.replace("CLOSED", closed))
+                self.assertEqual((ran.code, ran.end["state"], ran.result["value"]), (0, "SUCCEEDED", "the first"), ran.err)
+                self.assertEqual(ran.result["warnings"], [WARNING])
+
+    def test_one_that_fails_after_another_has_closed_all_descriptors(self):
+        for closed in ("3", "4096"):
+            with self.subTest(closed):
+                self.setUp()
+                ran = self.two(FAILS.replace("CLOSED", closed))
+                self.assertEqual((ran.code, ran.end["message"]), (1, "rank 1: ValueError: of the second"), ran.err)
+
+    def test_value_of_one_that_has_closed_all_descriptors(self):
+        ran = self.two("def f():\n    os.closerange(3, 4096)\n    return 'x' * (2 << 20)")
+        self.assertEqual((ran.code, ran.result["value"]), (0, "x" * (2 << 20)), ran.err)
+
+    def test_one_that_ends_its_process_before_it_returns(self):
+        ran = self.two(VANISHES)
+        self.assertEqual((ran.code, ran.end["reason"]), (1, "ExitCode"), ran.err)
+        self.assertEqual(ran.end["message"], "rank 1: train.py:f ended its process before returning")
+
     def test_last_line_of_one_that_has_left_a_process(self):
         path = os.path.join(self.root, "held")
         self.addCleanup(self.kill, path)
@@ -31,6 +109,21 @@ class RankEnds(RunnerCase):
     def kill(path):
         with contextlib.suppress(OSError), open(path) as file:
             os.kill(int(file.read()), signal.SIGKILL)
+
+
+class Ended(unittest.TestCase):
+    def test_a_report_that_is_still_to_be_read_counts_more_than_a_crash(self):
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        os.set_blocking(read, False)
+        rank = ranks.Rank(1, mock.Mock(report=read, output={}), {})
+        together = object.__new__(ranks.Ranks)  # without processes
+        together.status, together.kill_at, together.terminated = 0, None, True
+        with open(write, "w") as pipe:  # a process that rank 1 has left holds it open
+            pipe.write(json.dumps({"outcome": Outcome(COMPLETED, 0).to_json()}) + "\n")
+            pipe.flush()
+            together._ended(rank, signal.SIGABRT)
+        self.assertEqual((rank.outcome.ok, together.status), (True, 0))
 
 
 if __name__ == "__main__":
