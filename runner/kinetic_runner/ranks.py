@@ -164,13 +164,15 @@ class Ranks:
         return 1
 
     def _outcome(self):
-        """Return the first failure, else the outcome of the first rank."""
+        """Return the first failure, else the outcome of the first rank once all have ended: they have only returned if all have."""
         outcomes = [rank.outcome for rank in self.ranks if rank.outcome]
         failures = [outcome for outcome in outcomes if not outcome.ok]
         if failures:
             return min(failures, key=lambda outcome: outcome.at)
         if self.status or not outcomes:
             return None
+        early = [outcome for outcome in outcomes if not outcome.returned]
+        outcomes[0].at, outcomes[0].returned = max(outcome.at for outcome in early or outcomes), not early
         return outcomes[0]
 
     def pass_on(self, *_):

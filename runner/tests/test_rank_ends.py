@@ -10,6 +10,7 @@ import unittest
 from unittest import mock
 
 from fixture import RunnerCase, function, script
+from group import GroupCase
 from kinetic_runner import ranks
 from kinetic_runner.outcome import COMPLETED, Outcome
 
@@ -31,6 +32,29 @@ def gone():
             time.sleep(0.01)
     except ProcessLookupError:
         pass
+def stop():
+    kinetic.is_preempted()
+    print("ready", flush=True)
+    while not kinetic.is_preempted():
+        time.sleep(0.01)
+"""
+UNEVEN = """
+def f():
+    if first:
+        go()
+        return "the first"
+    gone()
+    stop()
+    sys.exit()
+"""
+LEAVES_FIRST = """
+def f():
+    if not first:
+        go()
+        sys.exit()
+    gone()
+    stop()
+    return "the first"
 """
 CRASHES = """
 def f():
@@ -74,6 +98,25 @@ WARNING = "train.py:f returned, but its process was killed by SIGABRT while exit
 class RankEnds(RunnerCase):
     def two(self, body, *flags):
         return self.run_call(function(), {"train.py": MEET + body}, "--processes", "2", *flags)
+
+    def preempted(self, body):
+        """Runs a call that is told to stop once a rank is ready for it and the other one has ended."""
+        process = self.start(self.argv(function(), {"train.py": MEET + body}, "--processes", "2"))
+        self.assertIn(b"ready", process.stdout.readline())
+        process.terminate()
+        return self.finish(process)
+
+    def test_one_that_stops_midway_after_another_has_returned(self):
+        ran = self.preempted(UNEVEN)
+        self.assertEqual((ran.code, self.exists("end.json")), (143, False), ran.out)
+
+    def test_one_that_is_out_of_time_after_another_has_returned(self):
+        ran, _ = self.out_of_time(lambda *limit: self.two(UNEVEN, *limit), "[rank 1] ready")
+        self.assertEqual((ran.code, ran.end["reason"]), (124, "DeadlineExceeded"), ran.out)
+
+    def test_one_that_has_left_before_the_stop_has_not_stopped(self):
+        ran = self.preempted(LEAVES_FIRST)
+        self.assertEqual((ran.code, ran.end["state"], ran.result["value"]), (0, "SUCCEEDED", "the first"), ran.out)
 
     def test_one_that_crashes_after_it_has_returned(self):
         for closed in ("3", "4096"):  # none, all
@@ -124,6 +167,18 @@ class Ended(unittest.TestCase):
             pipe.flush()
             together._ended(rank, signal.SIGABRT)
         self.assertEqual((rank.outcome.ok, together.status), (True, 0))
+
+
+class Hosts(GroupCase):
+    HOSTS = 2
+
+    def test_ranks_that_stop_midway_after_others_have_returned(self):
+        processes = self.hosts(function(), {"train.py": MEET + UNEVEN}, "--processes", "2")
+        for process in processes:
+            while b"ready" not in process.stdout.readline():
+                self.assertIsNone(process.poll())
+        for ran in self.terminate(*processes):
+            self.assertEqual((ran.code, self.exists("end.json")), (143, False), ran.out)
 
 
 if __name__ == "__main__":
