@@ -121,6 +121,21 @@ class Restarts(GroupCase):
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
         self.assertIn("host 1 was lost (cancelled, preempted, drained or crashed); an Indexed Job", ran.end["message"])
 
+    def test_node_that_is_restarted_is_nobodys_failure(self):
+        leader, member = self.hosts(function(), {"train.py": WAIT}, "--retries", "0", pod=1)
+        self.ready(leader, member)
+        work = os.path.join(self.root, "host-1-1")
+        self.eventually(lambda: b"ready\n" in b"".join(file_blocks(os.path.join(work, "scratch", "log"))), leader, member)
+        member.kill()
+        member.wait()
+        os.utime(os.path.join(work, "attempt"), (1, 1))  # before this machine has started
+        again = self.host(1, function(), {"train.py": WAIT}, "--retries", "0", pod=1)
+        self.eventually(lambda: self.lines(1), again)
+        self.assertEqual((self.interruption(), self.lines(1)), ("host 1: its node was restarted", ["ready"]))
+        self.terminate(leader, again)
+        leader, _ = self.parked(*self.hosts(function(), {"train.py": "def f(): pass"}, "--retries", "0", pod=2))
+        self.assertEqual([leader.end[key] for key in ("state", "attempt")], ["SUCCEEDED", 2])
+
     def test_leader_that_is_told_to_end_before_its_attempt_counts(self):
         asked, answer = threading.Event(), threading.Event()
         self.addCleanup(answer.set)

@@ -72,14 +72,16 @@ class HostAttempt(Attempt):
             file.write(str(number))
 
     def _save_crash(self):
-        """Record that the container was killed, as when memory runs out, and save the rest of its log."""
+        """Record that the container was killed, as when memory runs out, or that its node was lost, and save the rest of its log."""
         with open(self._mark, encoding="ascii") as file:
             mark = file.read()
         if not mark:
             return
         number = int(mark)
-        message = f"host {self.host}: killed, probably out of memory"
-        self.records.end(number, message, timestamp(), KILLED)
+        message, reason = "killed, probably out of memory", KILLED
+        if os.path.getmtime(self._mark) < time.time() - time.monotonic():  # from before the machine has started
+            message, reason = "its node was restarted", None
+        self.records.end(number, f"host {self.host}: {message}", timestamp(), reason)
         spool = Spool(os.path.join(self.scratch, "log"), keep=True)
         spool.recover()
         LogParts(self.store, self.options.job, self.host, number).publish_all(spool)
