@@ -112,6 +112,8 @@ class LogParts:
                 self._store.create(self._name(self._next), lambda: spool.blocks(length))
                 spool.release(length)
                 self._tried = 0
-            except AlreadyExists:
-                pass  # from before the container was restarted
+            except AlreadyExists:  # from before the container was restarted, as are maybe thousands
+                stored = set(self._store.list(os.path.dirname(self._name(0)) + "/"))
+                while os.path.basename(self._name(self._next + 2)) in stored:  # the last one may be this one
+                    self._next += 1
             self._next += 1

@@ -1,11 +1,13 @@
 """The log on disk: appended whole, published in parts, and what is published leaves the disk."""
 
 import os
+import tempfile
 import threading
 import unittest
 import unittest.mock
 
 from fixture import RunnerCase
+from test_gcs import StoreCase
 from kinetic_runner import spool as spools
 from kinetic_runner.errors import AlreadyExists
 from kinetic_runner.spool import LogParts, Spool
@@ -102,6 +104,9 @@ class FailingStore:
             raise AlreadyExists(name)
         self.parts[name] = b"".join(source())
 
+    def list(self, folder):
+        return [name[len(folder) :] for name in self.parts if name.startswith(folder)]
+
 
 class LogPartsTest(SpoolCase):
     def test_what_could_not_be_stored_stays_pending(self):
@@ -134,6 +139,21 @@ class LogPartsTest(SpoolCase):
             spool.append(text)
             LogParts(store, "job", 0, 1).publish_all(spool)
         self.assertEqual(store.parts, {"job/logs/0/1-1.log": b"first\n", "job/logs/0/1-2.log": b"second\n"})
+
+
+class RestartedTest(StoreCase):
+    def test_parts_from_before_a_restart_are_not_tried_one_by_one(self):
+        names = [f"job/logs/0/{attempt}-{part}.log" for attempt in (1, 2) for part in range(1, 30 // attempt)]
+        for name in names:
+            self.bucket.put(name, name.encode())
+        for _ in range(2):  # as often as the container is restarted
+            with tempfile.NamedTemporaryFile() as file:
+                spool = Spool(file.name, keep=False)
+                spool.append(b"the end\n")
+                LogParts(self.open_store(), "job", 0, 1).publish_all(spool)
+            self.assertEqual(set(self.bucket.names("")) - set(names), {"job/logs/0/1-30.log"})
+            self.assertEqual(self.bucket.read("job/logs/0/1-30.log"), b"the end\n")
+        self.assertLessEqual(len(self.bucket.asked("^POST")), 5)
 
 
 class FileStoreTest(RunnerCase):
