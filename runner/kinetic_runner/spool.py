@@ -30,8 +30,10 @@ class Spool:
         self.pending = 0  # bytes
 
     def recover(self):
-        """Make the whole file pending, after a crash of the process that wrote it."""
-        self._start, self.pending = 0, os.fstat(self._fd).st_size
+        """Make pending what the process that wrote the file had not published when it crashed."""
+        start = os.pread(self._fd, 20, 0)
+        self._start = int(start) if start.isdigit() else 0
+        self.pending = os.fstat(self._fd).st_size - self._start
 
     def append(self, lines):
         """Add whole lines, all of them or none; return whether there was room."""
@@ -74,6 +76,8 @@ class Spool:
             # Moving what is pending must not cost more than it frees.
             if not self._keep and self.pending <= max(self._start, PART_BYTES):
                 self._move_to_front()
+            elif not self._keep:  # for recover(): in the place of the time of the first line, which is longer and no number
+                os.pwrite(self._fd, b"%020d" % self._start, 0)
 
     def _move_to_front(self):
         end = 0
