@@ -10,7 +10,7 @@ from .process import PROGRAM, PYTHON
 WORK = "/kinetic"  # for a job's files, unless --work is set
 NETRC_VARIABLE = NAMES["netrc"]  # credentials for package indexes, for the runner alone
 # Variables of the runner that no call gets: one that runs a job would take itself for one of the hosts.
-OF_RUNNER = (NETRC_VARIABLE, NAMES["group_key"], "KINETIC_LEADER")
+OF_RUNNER = (NETRC_VARIABLE, NAMES["group_key"], NAMES["warm_key"], "KINETIC_LEADER")
 
 # GKE mounts the driver's libraries and nvidia-smi here. CUDA programs find them through these
 # variables. NVIDIA's images set both; images such as python:3.12 set neither.

@@ -57,11 +57,11 @@ PLACE = "place.json"  # in the scratch directory: what a shell beside the call n
 
 
 def note_place(call, place):
-    """Note for the runner's command shell where the call runs, and how its environment differs from the runner's own.
+    """Note for the runner's command shell where the call runs, and how its environment differs from the one with which the runner has started.
 
-    Only the difference is written: the rest may hold secrets.
+    Only the difference is written: the rest may hold secrets. On a warm host, the runner starts before it gets the variables of the call.
     """
-    environ, ours = call_environ(call, place), os.environ
+    environ, ours = call_environ(call, place), environ_of("self") or os.environ
     changed = {name: value for name, value in environ.items() if ours.get(name) != value}
     note = {"pid": os.getpid(), "cwd": place.path(call.cwd), "changed": changed, "removed": sorted(set(ours) - set(environ))}
     try:
@@ -69,6 +69,16 @@ def note_place(call, place):
             json.dump(note, file)
     except OSError:
         pass  # a shell then has less, which it says
+
+
+def environ_of(pid):
+    """Return the environment with which a process has started; empty if it can't be read, as on macOS."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            variables = file.read().split(b"\0")
+    except OSError:
+        return {}
+    return {name: value for name, equals, value in (os.fsdecode(variable).partition("=") for variable in variables) if equals}
 
 
 def private(path, flags):

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import time
 
-from .environment import NETRC_VARIABLE
-from .place import PLACE
+from .environment import OF_RUNNER
+from .place import PLACE, environ_of
 from .process import Command, reason_of
 from .text import tell, write_all
 
@@ -44,26 +44,16 @@ def surroundings(work):
             place = json.load(file)
     except (OSError, ValueError):
         tell("kinetic: the call has not begun: its variables and its packages are missing here\n")
-        environ.pop(NETRC_VARIABLE, None)
-        return workspace if os.path.isdir(workspace) else os.getcwd(), environ
+        cwd = workspace if os.path.isdir(workspace) else os.getcwd()
+        return cwd, {name: value for name, value in environ.items() if name not in OF_RUNNER}
     terminal = environ.get("TERM")
     environ = environ_of(place["pid"]) or environ
-    for name in (NETRC_VARIABLE, *place["removed"]):
+    for name in (*OF_RUNNER, *place["removed"]):
         environ.pop(name, None)
     environ.update(place["changed"])
     if terminal:
         environ["TERM"] = terminal
     return place["cwd"], environ
-
-
-def environ_of(pid):
-    """Return the environment with which a process has started; empty if it can't be read, as on macOS."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            variables = file.read().split(b"\0")
-    except OSError:
-        return {}
-    return {name: value for name, equals, value in (os.fsdecode(variable).partition("=") for variable in variables) if equals}
 
 
 def shell_of(environ):

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import socket
 import time
 import types
@@ -11,6 +12,7 @@ import unittest.mock
 
 from fixture import JOB, TIMEOUT, function
 from group import KEY, WAIT, GroupCase, is_open
+from test_shell import OWN, beside
 from kinetic_runner.place import TOLD_PICKLE
 from kinetic_runner.hosts import peers
 from kinetic_runner.hosts.channel import KEEPALIVE, LINE_LIMIT, PIPE_READ, Channel, Greeting
@@ -48,6 +50,16 @@ class Environment(GroupCase):
         for process in processes:
             self.finish(process)
         self.assertEqual([self.lines(0), self.lines(1)], [["None"]] * 2)
+
+    def test_a_shell_beside_the_call_gets_no_key(self):
+        processes = self.hosts(function(), {"train.py": WAIT}, indexed=True)
+        self.ready(*processes)
+        for host in (0, 1):
+            self.assertEqual(beside(os.path.join(self.root, f"host-{host}-0"), "printenv", "KINETIC_HOSTS", *OWN).stdout, b"2\n")
+        for process in processes:
+            process.send_signal(signal.SIGTERM)
+        for process in processes:
+            self.finish(process)
 
     def test_call_holds_no_connection_of_the_runner(self):
         source = """

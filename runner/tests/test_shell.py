@@ -9,6 +9,8 @@ import sys
 import unittest
 
 from fixture import RUNNER, TIMEOUT, RunnerCase, command, function, script
+from hosting import Hosting, Ring
+from kinetic_runner.warm import frames
 
 # Runs until its standard input, a fifo, has a line.
 WAIT = """
@@ -19,7 +21,14 @@ def f():
 if __name__ == "__main__":
     f()
 """
+OWN = ("KINETIC_NETRC", "KINETIC_GROUP_KEY", "KINETIC_WARM_KEY", "KINETIC_LEADER")  # variables of the runner
 SEEN = "import json, os; print(json.dumps([os.getcwd(), dict(os.environ)]))"
+
+
+def beside(work, *words, **env):
+    """Run a program beside the call, from elsewhere and with hardly any variables."""
+    argv = [sys.executable, RUNNER, "shell", work, *words]
+    return subprocess.run(argv, cwd="/", env=dict(env, PATH=os.defpath, TERM="dumb"), stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
 
 
 class Shell(RunnerCase):
@@ -37,10 +46,8 @@ class Shell(RunnerCase):
 
         return end
 
-    def shell(self, *words, **more):
-        """Run a program beside the call, from elsewhere and with hardly any variables."""
-        argv = [sys.executable, RUNNER, "shell", self.work, *words]
-        return subprocess.run(argv, cwd="/", env={"PATH": os.defpath, "TERM": "dumb"}, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, **more)
+    def shell(self, *words, **env):
+        return beside(self.work, *words, **env)
 
     def test_it_is_where_each_kind_of_call_is(self):
         calls = {"function": function(cwd="sub"), "file": script(cwd="sub"), "command": command(sys.executable, "../train.py", cwd="sub")}
@@ -113,6 +120,24 @@ class Shell(RunnerCase):
         ran = self.shell("pwd")
         self.assertEqual(ran.stdout.decode(), os.path.join(self.work, "workspace") + "\n")
         self.assertEqual(ran.stderr, b"kinetic: the call has not begun: its variables and its packages are missing here\n")
+        own = dict.fromkeys(OWN, "x")
+        self.assertEqual(self.shell("printenv", "HOME", *OWN, HOME="/root", **own).stdout, b"/root\n")
+
+
+class WarmShell(Hosting):
+    @unittest.skipUnless(os.path.isdir("/proc/self"), "needs /proc")
+    def test_it_has_the_variables_of_the_call(self):
+        gate = os.path.join(self.root, "gate")
+        os.mkfifo(gate)
+        _, port = self.host(OWN="of the host", LEFT="of the host")
+        ring = Ring(self, port)
+        ring.send(frames.CALL, self.order("call-1", function(), {"train.py": WAIT}, environ={"GATE": gate, "OWN": "of the call"}))
+        ring.await_output()
+        self.assertEqual(beside(self.work, "printenv", "OWN", "GATE", "LEFT").stdout.decode(), f"of the call\n{gate}\nof the host\n")
+        self.assertEqual(os.stat(os.path.join(self.work, "scratch", "place.json")).st_mode & 0o777, 0o600)
+        with open(gate, "w"):
+            pass
+        self.assertEqual(ring.follow()[1], 0)
 
 
 if __name__ == "__main__":
