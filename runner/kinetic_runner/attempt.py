@@ -226,6 +226,8 @@ class Attempt:
             self.variables, self.provided = provided.variables, provided
         self.needed = [record_name(options.job, "handle"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         self.needed += more
+        if options.map:
+            self.needed.append(blob_name(options.map))  # other pods may need it later
         if call.kind == "pickle":
             call.payload = fetch_payload(store, options)
             self.needed.append(payload_name(options.job))

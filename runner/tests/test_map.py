@@ -3,11 +3,13 @@
 import json
 import os
 import signal
+import sys
+import time
 import unittest
 
 from bucket import BUCKET
-from fixture import JOB, command, function, sha256
-from test_pod import PodCase
+from fixture import JOB, command, function, program, sha256
+from test_pod import DAY, PodCase
 
 SQUARE = "def f(n):\n  return n * n"
 
@@ -75,6 +77,25 @@ class Maps(MapCase):
         shared = {"lr": 1, "n": 0}
         want = [[[], {"lr": 2, "n": 0, "a": 1}]] + [[args, shared] for args in ([1, 2], ["x"], [None], [], [], [[1]], [2**70])]
         self.assertEqual(self.values(len(inputs)), want)
+
+    def is_young(self, name):
+        return self.bucket.objects[name].created > time.time() - DAY
+
+    def test_old_inputs_are_renewed_while_a_chunk_runs(self):
+        until = os.path.join(self.root, "until")
+        os.mkfifo(until)
+        start = self.start
+        self.start = lambda argv, env: start([sys.executable, "-u", "-c", program("errands.RENEW_SECONDS = 0.05")] + argv[3:], env)
+        process = self.start_chunk("def f(path):\n  return open(path).read()", [until])
+        inputs = "blobs/sha256/{0:.2}/{0}".format(sha256(json.dumps(until).encode() + b"\n"))
+        record = f"{JOB}/attempts/0-1.json"
+        with open(until, "wb"):  # the call ends when this is closed
+            self.bucket.objects[inputs].created -= 25 * DAY
+            for _ in range(2):  # between two renewals of the record, everything is renewed
+                self.bucket.objects[record].created -= 25 * DAY
+                self.eventually(lambda: self.is_young(record), process)
+            self.assertTrue(self.is_young(inputs))
+        self.assertEqual(self.finish(process).code, 0)
 
     def test_no_call_changes_the_arguments_of_the_next(self):
         self.chunk("def f(n, seen):\n  seen.append(n)\n  return seen", [1, 2], kwargs={"seen": []})
