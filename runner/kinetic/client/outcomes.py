@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, Optional
 
 from ..errors import BatchError, KineticError, RemoteError, RemoteTraceback, UntrustedResult
-from . import flags, process
+from . import flags, loading, process
 from .inputs import Outcome
 from .report import Reporter
 
@@ -98,7 +97,7 @@ def failed(error: dict[str, Any], job_id: str, message: str) -> RemoteError:
 
 def load(pickles: IO[bytes], offset: int) -> Any:
     pickles.seek(offset)
-    return pickle.load(pickles)
+    return loading.load(pickles)
 
 
 def values(job_id: Callable[[], str], outcomes: Iterable[Outcome], *, ordered: bool = True, return_exceptions: bool = False) -> list[Any]:

@@ -7,14 +7,13 @@ from __future__ import annotations
 import builtins
 import json
 import os
-import pickle
 import shutil
 import tempfile
 from collections.abc import Sequence
 from typing import Any, NoReturn, Optional
 
 from ..errors import Interrupted, KineticError, RemoteError, RemoteTraceback
-from . import flags, process
+from . import flags, loading, process
 from .interrupts import Stop
 from .report import Reporter
 
@@ -97,7 +96,7 @@ def interrupted(file: str, exc: KeyboardInterrupt, job_id: str) -> Interrupted:
 
 def load(file: str) -> Any:
     with open(file, "rb") as stream:
-        return pickle.load(stream)
+        return loading.load(stream)
 
 
 def raise_failure(file: str, event: Event, killed: KineticError) -> NoReturn:
