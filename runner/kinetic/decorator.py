@@ -38,7 +38,7 @@ class RemoteCallable(Generic[P, R]):
     Attributes:
         __wrapped__: the function, for calls in this process.
         options: its parameters.
-        bound: the arguments that come before those of a call: the instance of a method.
+        bound: the arguments that come before those of a call: the instance of a method, or the class of a class method.
     """
 
     __wrapped__: Callable[P, R]
@@ -194,7 +194,7 @@ class RemoteCallable(Generic[P, R]):
         Raises:
             TypeError, ValueError: as kinetic.run.
         """
-        return RemoteCallable(self.__wrapped__, merged(self.options.given, changes), self.bound)
+        return type(self)(self.__wrapped__, merged(self.options.given, changes), self.bound)
 
     def __repr__(self) -> str:
         return f"<kinetic.run of {self.__qualname__}>"
@@ -209,7 +209,7 @@ class RemoteCallable(Generic[P, R]):
     def by_value(self) -> tuple[Any, ...]:
         """Return how to pickle it without reference to its module. What configure has set goes along, but not what may be secret."""
         options = {name: value for name, value in self.options.all().items() if name not in PRIVATE}
-        return RemoteCallable, (self.__wrapped__, options, self.bound)
+        return type(self), (self.__wrapped__, options, self.bound)
 
     def is_global(self) -> bool:
         """Report whether its module has it under its own name."""
@@ -220,6 +220,13 @@ class RemoteCallable(Generic[P, R]):
         found = lookup(sys.modules.get(self.__module__), self.__qualname__)
         same = isinstance(found, RemoteCallable) and found.__wrapped__ is self.__wrapped__ and not found.bound
         return found if same else None
+
+
+class OfClass(RemoteCallable[P, R]):
+    """What kinetic.run makes of a class method. Its job gets the class."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return super().__get__(type(instance) if owner is None else owner)
 
 
 def lookup(module: object, qualname: str) -> Any:
@@ -314,9 +321,12 @@ def run(function: Any = None, /, **parameters: Any) -> Any:
     if options.given.get("debug") and not in_job() and is_spot(options.given):
         warnings.warn("debug=True with spot capacity: a preemption ends the debugging session", UserWarning, stacklevel=3)
 
-    def decorate(function: Callable[P, R]) -> RemoteCallable[P, R]:
+    def decorate(function: Any) -> Any:
+        kind = RemoteCallable
+        if isinstance(function, classmethod):
+            kind, function = OfClass, function.__func__
         refuse(function)
-        return RemoteCallable(function, options.given)
+        return kind(function, options.given)
 
     return decorate if function is None else decorate(function)
 
@@ -328,9 +338,8 @@ def is_spot(given: Mapping[str, Any]) -> bool:
 
 def refuse(function: Any) -> None:
     """Raise TypeError for what can't be decorated; the message says what to do."""
-    if isinstance(function, (classmethod, staticmethod)):
-        kind = type(function).__name__
-        raise on_purpose(TypeError(f"kinetic.run() can't decorate a {kind}: write @{kind} above @kinetic.run()"))
+    if isinstance(function, staticmethod):
+        raise on_purpose(TypeError("kinetic.run() can't decorate a staticmethod: write @staticmethod above @kinetic.run()"))
     name = getattr(function, "__qualname__", type(function).__name__)
     if hasattr(function, "cache_clear") and hasattr(function, "cache_info"):
         raise on_purpose(TypeError(f"kinetic.run() can't decorate {name}, which has a cache: write @functools.lru_cache above @kinetic.run()"))

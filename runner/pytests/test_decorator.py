@@ -33,6 +33,19 @@ class Model:
     def name(cls) -> str:
         return cls.__name__
 
+    @kinetic.run(accelerator="l4")
+    @classmethod
+    def both(cls, value: int) -> tuple[str, int]:
+        return cls.__name__, value
+
+
+class Larger(Model):
+    @kinetic.run
+    @classmethod
+    def both(cls, value: int) -> tuple[str, int]:  # type: ignore[override]
+        above: Any = super().both
+        return above(value + 1)  # type: ignore[no-any-return]
+
 
 @kinetic.run()
 async def fetch(url: str) -> bytes:
@@ -126,6 +139,20 @@ def test_pickled_by_name_where_the_module_has_it() -> None:
     assert pickle.loads(pickle.dumps(Model.predict)) is Model.predict
 
 
+def test_class_methods_are_bound_to_their_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETIC_JOB_ID", "cpu-train")
+    model: Any = Model
+    larger: Any = Larger
+    assert (model.both(2), Model(1).both(2), larger.both(2)) == (("Model", 2), ("Model", 2), ("Larger", 3))
+    assert model.both.with_options(spot=True)(2) == ("Model", 2)
+    assert (model.both.bound, model.both.options.given) == ((Model,), {"accelerator": "l4"})
+    static = vars(Model)["both"]
+    assert pickle.loads(pickle.dumps(static)) is static
+    make, parts = static.by_value()
+    assert make(*parts).__get__(None, Larger)(2) == ("Larger", 2)
+    assert static.with_options(spot=True).__get__(None, Larger)(2) == ("Larger", 2)
+
+
 def cached() -> Any:
     return functools.lru_cache(maxsize=None)(max)
 
@@ -139,7 +166,8 @@ async def later_numbers() -> Any:
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "classmethod": (lambda: classmethod(print), "can't decorate a classmethod: write @classmethod above @kinetic.run"),
+    "classmethod of a generator": (lambda: classmethod(numbers), "is a generator function"),
+    "classmethod of a decorated one": (lambda: classmethod(area), "area is already decorated"),
     "staticmethod": (lambda: staticmethod(print), "can't decorate a staticmethod: write @staticmethod above @kinetic.run"),
     "cache": (cached, "can't decorate max, which has a cache: write @functools.lru_cache above"),
     "no function": (lambda: 3, "3 is not callable"),

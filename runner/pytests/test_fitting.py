@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import inspect
+import types
 from typing import Any
 
+import kinetic
 import pytest
-from kinetic.client.fitting import complaint
+from conftest import Project
+from kinetic.client.fitting import binder, complaint
 
 
 def plain(steps: int) -> None: ...
@@ -39,3 +42,80 @@ def test_complaint(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
         with pytest.raises(TypeError) as raised:
             function(*args, **kwargs)
         assert want.partition(":")[0] in str(raised.value)
+
+
+class Model:
+    @classmethod
+    @kinetic.run()
+    def train(cls, steps: int = 10) -> int:
+        return steps
+
+    @kinetic.run()
+    def predict(self, steps: int = 10) -> int:
+        return steps
+
+
+class Larger(Model):
+    """Has its class method from Model."""
+
+
+UNBOUND: dict[str, Any] = {
+    "run_async": lambda train: train.run_async(5),
+    "a class of its own as an argument": lambda train: train.run_async(int),
+    "without arguments": lambda train: train.submit(),
+    "map": lambda train: train.map([5]),
+    "changed options": lambda train: train.with_options(accelerator="l4").run_async(5),
+    "changed options in a call": lambda train: train.with_options(accelerator="l4")(5),
+}
+
+
+@pytest.mark.parametrize("call", UNBOUND.values(), ids=UNBOUND)
+def test_a_class_method_that_lost_its_class(call: Any) -> None:
+    """Since Python 3.13, the classmethod makes a method of the decorated function itself. Here it is made in every Python."""
+    train = types.MethodType(vars(Model)["train"].__func__, Larger)
+    with pytest.raises(TypeError, match=r"Model\.train has lost its class: .* write @kinetic.run above @classmethod"):
+        call(train)
+
+
+def test_a_class_method_that_has_its_class() -> None:
+    check = binder(vars(Model)["train"].__func__)
+    check((Model, 5), {})
+    check((Larger, 5), {})
+    check((), {"cls": Model})
+    binder(vars(Model)["train"].__func__.__get__(Model))((5,), {})
+    binder(Model.predict)((5,), {})
+
+
+TRAIN = """
+import kinetic
+class Model:
+    scale = 2
+    @kinetic.run(local=True, logs="none")
+    @classmethod
+    def train(cls, steps=10):
+        return cls.__name__, cls.scale * steps
+    @kinetic.run(local=True, logs="none")
+    @classmethod
+    def again(cls):
+        return cls.train(1), Model.train.__wrapped__(Larger, 1)
+class Larger(Model):
+    scale = 3
+"""
+
+CALL = """
+print(Model.train(5), Larger.train(), Model().train(6))
+print(Larger.train.run_async(5).result(), Larger.train.with_options(max_runtime="1h").submit(steps=5).result())
+print(Larger.train.map([1, 2]), Larger.again())
+"""
+
+
+@pytest.mark.parametrize("module", ["", "models.py"])
+def test_class_methods_in_jobs(local: Project, module: str) -> None:
+    if module:
+        local.write(module, TRAIN)
+    done = local.run(("from models import Model, Larger\n" if module else TRAIN) + CALL)
+    assert done.stdout.splitlines() == [
+        "('Model', 10) ('Larger', 30) ('Model', 12)",
+        "('Larger', 15) ('Larger', 15)",
+        "[('Larger', 3), ('Larger', 6)] (('Larger', 3), ('Larger', 3))",
+    ]

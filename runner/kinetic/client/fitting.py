@@ -5,12 +5,19 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Optional
 
-from ..decorator import RemoteCallable
+from ..decorator import RemoteCallable, lookup
 from ..errors import on_purpose
 from .parameters import did_you_mean
+
+
+LOST = (  # Python 3.13 looks up no more than the attributes of what a class method wraps
+    "{name} has lost its class: since Python 3.13, a class method under @classmethod can only be called: "
+    "write @kinetic.run above @classmethod for its other methods, such as run_async"
+)
 
 
 def binder(function: RemoteCallable[Any, Any]) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
@@ -19,14 +26,27 @@ def binder(function: RemoteCallable[Any, Any]) -> Callable[[Sequence[Any], Mappi
         signature = inspect.signature(function.__wrapped__)
     except (TypeError, ValueError):
         return lambda args, kwargs: None  # a built-in function that does not tell
+    owner, first = owner_of(function), next(iter(signature.parameters), "")
 
     def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if owner is not None and owner not in getattr(args[0] if args else kwargs.get(first), "__mro__", ()):
+            raise on_purpose(TypeError(LOST.format(name=function.__qualname__)))
         try:
             signature.bind(*args, **kwargs)
         except TypeError as exc:
             raise on_purpose(TypeError(f"{function.__name__}() {complaint(signature, args, kwargs) or exc}")) from None
 
     return check
+
+
+def owner_of(function: RemoteCallable[Any, Any]) -> Optional[type]:
+    """Return the class that has a function under @classmethod, None if the function is bound or that is not known."""
+    above, _, name = function.__qualname__.rpartition(".")
+    owner = lookup(sys.modules.get(function.__module__), above)
+    method = inspect.getattr_static(owner, name, None)
+    if function.bound or not isinstance(owner, type) or not isinstance(method, classmethod):
+        return None
+    return owner if getattr(method.__func__, "__wrapped__", None) is function.__wrapped__ else None
 
 
 def complaint(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
