@@ -4,10 +4,16 @@
 
 from __future__ import annotations
 
+import pathlib
+import pickle
 import signal
+from typing import Any
 
+import kinetic
 import pytest
 from conftest import Project
+from kinetic.client import process, result
+from kinetic.client.report import Reporter
 
 # What is unpickled here can call something first.
 VALUES = """
@@ -117,3 +123,62 @@ def test_a_failed_cleanup_is_a_warning(local: Project) -> None:
     local.write("values.py", VALUES)
     said = local.run(PROGRAM + AFTER_CLEANUP + "then(fail)\nwork.with_options(logs='stderr').map([7])").stderr
     assert " was not deleted: the store is gone" in said
+
+
+# Another thread begins to wait for the same handle before the first has the value, and its binary comes after the value was deleted.
+WAITERS = """
+import threading
+job = work.run_async(7)
+run, began, deleted, got = process.run, threading.Event(), threading.Event(), []
+def late(*args, **more):
+    process.run = run
+    began.set()
+    deleted.wait()
+    return run(*args, **more)
+def wait():
+    try:
+        got.append(job.result(cleanup=CLEANUP).x)
+    except Exception as exc:
+        got.append(exc)
+process.run = late
+second = threading.Thread(target=wait)
+second.start()
+began.wait()
+"""
+DELETED = {
+    "the first has returned": "print(job.result().x)\ndeleted.set()\nsecond.join()\nprint(got)",
+    "the first deletes": """
+confirm = process.Running.confirm
+def confirmed(running):
+    confirm(running)
+    running.process.wait()
+    deleted.set()
+    second.join()
+process.Running.confirm = confirmed
+print(job.result().x)
+print(got)
+""",
+}
+
+
+@pytest.mark.parametrize("cleanup", ["True", "False"])
+@pytest.mark.parametrize("program", DELETED.values(), ids=DELETED)
+def test_all_who_wait_for_a_handle_get_its_value(local: Project, program: str, cleanup: str) -> None:
+    local.write("values.py", VALUES)
+    done = local.run(PROGRAM + WAITERS.replace("CLEANUP", cleanup) + program)
+    assert done.stdout == "7\n[7]\n"
+
+
+def test_the_value_of_a_job_that_failed_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "value.pkl"
+    file.write_bytes(pickle.dumps(7))
+
+    def run(name: str, words: list[str], on_event: Any, **more: Any) -> process.Answer:
+        on_event({"event": "result", "state": "FAILED", "ok": True, "pickle": {}, "job": "cpu-train"})
+        return process.Answer(1, b"", {"kind": "job_failed", "message": "host 1 failed"})
+
+    monkeypatch.setattr(process, "run", run)
+    kept: list[Any] = []
+    with pytest.raises(kinetic.KineticError, match="host 1 failed"):
+        result.fetch("kubectl-kinetic_jobs", [], str(file), Reporter("none"), kept=kept)
+    assert kept == []

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
-from ..errors import JobNotFound, JobTimeout, UsageError, brief
+from ..errors import JobNotFound, JobTimeout, KineticError, UsageError, brief
 from ..job_status import JobStatus
 from . import advice, binaries, checks, inside, process, result, scratch
 from .facts import Facts, ending, known
@@ -189,7 +189,12 @@ class JobHandle(Repeatable, Generic[R]):
             words += waiting
             words += ["--trust-store"] if trust_store else []
             kept = self._kept if cleanup else None
-            return result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop, self.named(), kept)  # type: ignore[no-any-return]
+            try:
+                return result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop, self.named(), kept)  # type: ignore[no-any-return]
+            except KineticError:
+                if self._kept:  # another thread has got the value meanwhile, and so deleted it
+                    return self._kept[0]
+                raise
 
     @brief
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:

@@ -40,31 +40,29 @@ def fetch(
         report: is told the events.
         stop: can end the waiting from another thread.
         job: the job, as for process.run; none if the binary submits it.
-        kept: gets the value, also if Ctrl-C then ends the deletion.
+        kept: gets the value before it is deleted: Ctrl-C may end that, and others who wait for the value find it here from then on.
 
     Raises:
         Exception: what the function raised, with the traceback in the job as its cause.
         KineticError: there is no result; RemoteError if that is because the job failed.
     """
     values: list[Any] = []
+    seen: list[Any] = [] if kept is None else kept
 
     def on_event(event: Event) -> None:
         report(event)
         if event["event"] == "result" and event["ok"]:
             values[:] = [value_of(file, event)]
+            seen[:] = values
 
-    kept = [] if kept is None else kept
-    try:
-        answer = process.run(binary, words, on_event, stop=stop, job=job)
-    except KeyboardInterrupt:
-        kept[:] = values
-        raise
+    answer = process.run(binary, words, on_event, stop=stop, job=job)
     event = report.result
     failed = answer.code != 0
     if event is None or event["ok"] and failed and (answer.error or {}).get("kind") == "job_failed":
+        if values:
+            seen.clear()
         raise process.failure(binary, answer) if failed else KineticError(f"{binary} reported no result")
     if event["ok"]:
-        kept[:] = values
         return values[0]
     raise_failure(file, event, process.failure(binary, answer))
 
