@@ -185,3 +185,30 @@ async def main():
 asyncio.run(main())
 """
     assert local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")}).stdout.splitlines() == ["7", "TimeoutError", "None"]
+
+
+STOPPED = """
+import asyncio, kinetic
+class Own(StopIteration): pass
+@kinetic.run(local=True, logs="none")
+def stop(own):
+    if own:
+        raise Own(7)
+    next(iter([]))
+async def main(own):
+    job = stop.run_async(own)
+    try:
+        await job
+    except RuntimeError as exc:
+        print(type(exc).__name__, type(exc.__cause__).__name__, type(exc.__cause__.__cause__).__name__)
+    try:
+        job.result()
+    except StopIteration as exc:
+        print(type(exc).__name__)
+asyncio.run(main(False))
+asyncio.run(main(True))
+"""
+
+
+def test_stop_iteration_is_awaited(local: Project) -> None:
+    assert local.run(STOPPED).stdout.splitlines() == ["RuntimeError StopIteration RemoteTraceback", "StopIteration", "RuntimeError Own RemoteTraceback", "Own"]

@@ -28,6 +28,8 @@ async def outcome(wait: Callable[[], R], stop: Stop) -> R:
     def run() -> None:
         try:
             value = wait()
+        except StopIteration as exc:
+            future.set_exception(stopped(exc))
         except BaseException as exc:
             future.set_exception(exc)
         else:
@@ -44,3 +46,10 @@ async def outcome(wait: Callable[[], R], stop: Stop) -> R:
         with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted
             await waiting
         raise
+
+
+def stopped(exc: StopIteration) -> RuntimeError:
+    """Return what to raise for a StopIteration, which no coroutine can raise: what Python itself makes of one (PEP 479)."""
+    error = RuntimeError("the function raised StopIteration, which await can't raise: result() does")
+    error.__cause__ = exc
+    return error
