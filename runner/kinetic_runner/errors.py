@@ -5,6 +5,7 @@
 import errno
 
 from .outcome import BAD_DATA, BAD_ENVIRONMENT
+from .text import text_of
 
 AT_LIMIT = "the limit on processes and threads is reached (the pod's pids limit, or ulimit -u): raise it, or start fewer"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)  # on the disk
@@ -96,11 +97,3 @@ def explain(exc, in_pod=True):
 def why_of(exc):
     """Return what an exception says; of one that is a mistake of the runner, all of it."""
     return text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
-
-
-def text_of(exc):
-    """Return str(exc), or a placeholder if that raises."""
-    try:
-        return str(exc)
-    except Exception:
-        return f"<unprintable {type(exc).__name__} object>"

@@ -33,6 +33,14 @@ def shorten(text, limit):
     return text if len(text) <= limit else text[: limit - 1] + "\u2026"
 
 
+def text_of(value):
+    """Return str(value), or a placeholder if that raises."""
+    try:
+        return str(value)
+    except Exception:
+        return f"<unprintable {type(value).__name__} object>"
+
+
 def times(number):
     """Return "once" or "N times"."""
     return "once" if number == 1 else f"{number} times"

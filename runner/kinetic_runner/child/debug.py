@@ -8,8 +8,8 @@ import sys
 import time
 
 from ..contract import PORTS
+from ..text import text_of
 from .outcomes import tell
-from .wording import text_of
 
 PORT, PATIENCE = str(PORTS["debug"]), "600"  # the debugger's port and the seconds to wait, unless the environment overrides them
 

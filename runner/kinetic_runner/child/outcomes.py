@@ -8,9 +8,10 @@ import time
 import traceback
 import types
 
+from ..text import shorten, text_of
 from . import values
 from .pickles import Sink, create_private, remove, save
-from .wording import shorten, text_of, type_name
+from .wording import type_name
 
 INLINE_BYTES = 1 << 20  # values up to this size are in the report itself, safe from a full disk
 MESSAGE_LIMIT = 1000  # characters of the message in end.json

@@ -4,6 +4,8 @@
 
 import json
 
+from ..text import shorten
+
 REPR_LIMIT = 20_000  # characters
 
 # What a user's handler of SIGTERM or SIGINT raises must propagate. Everything else is caught,
@@ -33,14 +35,6 @@ def message_of(exc):
     return shorten(f"{name}: {message}" if message else name, 200)
 
 
-def text_of(value):
-    """Return str(value), or a placeholder if that raises."""
-    try:
-        return str(value)
-    except Exception:
-        return f"<unprintable {type(value).__name__} object>"
-
-
 def type_name(kind):
     """Return the qualified name of a type as a traceback shows it."""
     module = kind.__module__
@@ -55,8 +49,3 @@ def listing(texts, more):
 def quoted(text):
     """Return the text as a JSON string."""
     return json.dumps(text, ensure_ascii=False)
-
-
-def shorten(text, limit):
-    """Return the text, shortened with an ellipsis to at most limit characters."""
-    return text if len(text) <= limit else text[: limit - 1] + "\u2026"

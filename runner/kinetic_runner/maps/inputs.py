@@ -110,5 +110,5 @@ def find_tries(store, options, numbers):
         except NotFound:
             pass
 
-    in_parallel(read, [number for number in numbers], store.parallel)
+    in_parallel(read, numbers, store.parallel)
     return tries
