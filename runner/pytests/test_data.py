@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from kinetic import Data, UsageError
+from kinetic.client import misplaced
 from kinetic.client.misplaced import refuse_misplaced
 from kinetic.data import path_of
 
@@ -124,3 +125,33 @@ def test_well_placed() -> None:
     cycle: list[Any] = [BUCKET, (BUCKET,), {"k": BUCKET}, collections.OrderedDict(k=[BUCKET]), {1, 2}]
     cycle.append(cycle)
     refuse_misplaced(cycle, "argument 'x'")
+
+
+def test_what_has_no_data_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[object] = []
+
+    class Searched(type):
+        def __instancecheck__(cls, instance: object) -> bool:
+            searched.append(type(instance))
+            return False
+
+    class Number(int): ...
+
+    monkeypatch.setattr(misplaced, "Data", Searched("Data", (), {}))
+    plain = [1, 2.0, 3j, "4", b"5", True, None]
+    refuse_misplaced([plain, {"a": 1, "b": tuple(plain)}, set(plain), Number(1)], "argument 'x'")
+    assert sorted(each.__name__ for each in searched if isinstance(each, type)) == ["Number", "dict", "list", "list", "set", "tuple"]
+
+
+def test_only_messages_have_the_text_of_keys() -> None:
+    class Key:
+        shown = 0
+
+        def __repr__(self) -> str:
+            Key.shown += 1
+            return "KEY"
+
+    refuse_misplaced({Key(): [BUCKET]}, "argument 'x'")
+    assert Key.shown == 0
+    with pytest.raises(ValueError, match=r"is in the set argument 'x'\[KEY\]\[0\]: put"):
+        refuse_misplaced({Key(): [{BUCKET}]}, "argument 'x'")
