@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
-from typing import Any
+from typing import Any, Callable
 
 import kinetic
 import pytest
@@ -119,3 +120,52 @@ def test_class_methods_in_jobs(local: Project, module: str) -> None:
         "('Larger', 15) ('Larger', 15)",
         "[('Larger', 3), ('Larger', 6)] (('Larger', 3), ('Larger', 3))",
     ]
+
+
+def given_rate(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As hydra.main and mock.patch do, it supplies an argument."""
+
+    @functools.wraps(function)
+    def called(*args: Any) -> Any:
+        return function(*args, rate=0.1)
+
+    return called
+
+
+def given_one(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(steps: int) -> Any:
+        return function(steps, 0.1)
+
+    return called
+
+
+def needs(steps: int, rate: float) -> float:
+    return steps * rate
+
+
+FITTING: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
+    "an argument that a decorator supplies": (given_rate(needs), (3,), {}),
+    "one of a partial": (functools.partial(given_one(needs)), (3,), {}),
+    "what a decorator would refuse": (given_one(needs), (), {"steps": 1, "rate": 2}),  # its own signature may be another's
+}
+
+
+@pytest.mark.parametrize("function, args, kwargs", FITTING.values(), ids=FITTING)
+def test_what_one_signature_takes_fits(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    binder(kinetic.run()(function))(args, kwargs)
+
+
+NOT_FITTING: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any], str]] = {
+    "of a function": (needs, (3,), {}, "missing a required argument: 'rate'"),
+    "of one whose decorator supplies some": (given_one(needs), (), {}, "missing a required argument: 'steps'"),
+    "too many": (given_one(needs), (1, 2, 3), {}, "takes 1 positional argument but 3 were given"),
+    "a name that neither has": (given_rate(needs), (), {"colour": 1}, "got an unexpected keyword argument 'colour'"),
+}
+
+
+@pytest.mark.parametrize("function, args, kwargs, message", NOT_FITTING.values(), ids=NOT_FITTING)
+def test_what_no_signature_takes_is_refused(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        binder(kinetic.run()(function))(args, kwargs)
+    assert str(raised.value) == f"needs() {message}"

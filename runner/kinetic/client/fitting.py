@@ -21,20 +21,25 @@ LOST = (  # Python 3.13 looks up no more than the attributes of what a class met
 
 
 def binder(function: RemoteCallable[Any, Any]) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
-    """Return what raises TypeError for the arguments of a call that don't fit, as a call in this process would."""
+    """Return what raises TypeError for the arguments of a call that don't fit, as a call in this process would.
+
+    A decorator below can supply arguments, or take some, behind the signature of what it wraps: then only its own says what fits. But that
+    can be one that was copied to it. So arguments don't fit if both signatures refuse them.
+    """
     try:
-        signature = inspect.signature(function.__wrapped__)
+        own, innermost = (inspect.signature(function.__wrapped__, follow_wrapped=follows) for follows in (False, True))
     except (TypeError, ValueError):
         return lambda args, kwargs: None  # a built-in function that does not tell
-    owner, first = owner_of(function), next(iter(signature.parameters), "")
+    owner, first = owner_of(function), next(iter(own.parameters), "")
 
     def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         if owner is not None and owner not in getattr(args[0] if args else kwargs.get(first), "__mro__", ()):
             raise on_purpose(TypeError(LOST.format(name=function.__qualname__)))
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError as exc:
-            raise on_purpose(TypeError(f"{function.__name__}() {complaint(signature, args, kwargs) or exc}")) from None
+        if refusal(innermost, args, kwargs) is None:
+            return
+        exc = refusal(own, args, kwargs)
+        if exc is not None:
+            raise on_purpose(TypeError(f"{function.__name__}() {complaint(own, args, kwargs) or exc}"))
 
     return check
 
@@ -47,6 +52,15 @@ def owner_of(function: RemoteCallable[Any, Any]) -> Optional[type]:
     if function.bound or not isinstance(owner, type) or not isinstance(method, classmethod):
         return None
     return owner if getattr(method.__func__, "__wrapped__", None) is function.__wrapped__ else None
+
+
+def refusal(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Optional[TypeError]:
+    """Return why arguments don't fit a signature, or None."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as exc:
+        return exc
+    return None
 
 
 def complaint(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
