@@ -251,3 +251,59 @@ def test_binary_that_knows_no_events(tmp_path: pathlib.Path, monkeypatch: pytest
     old.chmod(0o755)
     with pytest.raises(VersionMismatch, match="kubectl-kinetic_run .of an unknown version.* ended with exit code 2 and no answer that kinetic .* reads: install"):
         area.run_async(2, 3)
+
+
+KILLED = """#!/bin/sh
+test -z "$SUBMITTED" || echo "$SUBMITTED" >&2
+kill -s "$SIGNAL" $$
+"""
+SUBMITTED = {
+    "cluster": ('{"job_id": "cpu-area", "cluster_name": "main", "namespace": "team"}', "kinetic.attach('cpu-area', cluster='main', namespace='team')"),
+    "map": ('{"job_id": "cpu-area", "backend": "local", "map": {"inputs": 2}}', "kinetic.attach_batch('cpu-area', local=True)"),
+}
+
+
+@pytest.fixture
+def dying(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Binaries that a signal ends: SIGNAL is which."""
+    for name in (binaries.RUN, binaries.JOBS):
+        file = tmp_path / name
+        file.write_text(KILLED)
+        file.chmod(0o755)
+    monkeypatch.setenv("KINETIC_BIN", str(tmp_path))
+    monkeypatch.setenv("SIGNAL", "KILL")
+    return monkeypatch
+
+
+@pytest.mark.parametrize("job, attach", SUBMITTED.values(), ids=SUBMITTED)
+def test_killed_binary_that_has_submitted_a_job(dying: pytest.MonkeyPatch, job: str, attach: str) -> None:
+    dying.setenv("SUBMITTED", f'{{"event": "submitted", "job": {job}}}')
+    calls: list[Callable[[], object]] = [lambda: area.map([(2, 3)])] if "map" in job else [lambda: area(2, 3), lambda: area.run_async(2, 3)]
+    for call in calls:
+        with pytest.raises(kinetic.KineticError) as caught:
+            call()
+        assert type(caught.value) is kinetic.KineticError
+        assert str(caught.value).startswith("kubectl-kinetic_run was killed by SIGKILL (this machine may be short of memory), and gave no answer: cpu-area may run on")
+        assert str(caught.value).endswith(f"its handle: {attach}")
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP"])
+def test_killed_binary_that_is_asked_about_a_job(dying: pytest.MonkeyPatch, name: str) -> None:
+    dying.setenv("SIGNAL", name)
+    job, batch = JobHandle[int]("cpu-area", target={"cluster": "main"}), kinetic.BatchHandle[int](JobHandle("cpu-area", is_map=True, target={"local": True}))
+    calls: dict[str, list[Callable[[], object]]] = {
+        "attach('cpu-area', cluster='main')": [job.result, job.wait, job.status, job.logs, lambda: list(job.logs(follow=True)), lambda: job.forward(6006)],
+        "attach_batch('cpu-area', local=True)": [batch.results, batch.wait],
+    }
+    for attach, asked in calls.items():
+        for call in asked:
+            with pytest.raises(kinetic.KineticError, match=f"^kubectl-kinetic_jobs was killed by SIG{name}, and gave no answer: cpu-area may run on\n") as caught:
+                call()
+            assert str(caught.value).endswith(f"its handle: kinetic.{attach}")
+
+
+def test_killed_binary_that_names_no_job(dying: pytest.MonkeyPatch) -> None:
+    with pytest.raises(kinetic.KineticError, match=r"kubectl-kinetic_run was killed by SIGKILL .*: kinetic.list_jobs\(\) has what it submitted$"):
+        area.run_async(2, 3)
+    with pytest.raises(kinetic.KineticError, match="kubectl-kinetic_jobs was killed by SIGKILL .*: try again$"):
+        kinetic.list_jobs()

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import queue
+import signal
 import stat
 import subprocess
 import sys
@@ -37,11 +38,13 @@ class Answer(NamedTuple):
         code: its exit code.
         output: its standard output.
         error: its error event, or None.
+        job: the job that it was about or had submitted, None if it named none.
     """
 
     code: int
     output: bytes
     error: Optional[Event]
+    job: Optional[Event] = None
 
 
 def ask(name: str, words: Sequence[str], job: Optional[Event] = None) -> Any:
@@ -85,12 +88,27 @@ def require(
 
 def failure(name: str, answer: Answer) -> errors.KineticError:
     """Return the exception for a binary that failed."""
+    if answer.error is None and answer.code < 0:
+        return errors.KineticError(killed(name, -answer.code, answer.job))
     if answer.error is None:
         return binaries.explain_silence(binaries.find(name), answer.code)
     kind, message = answer.error.get("kind", ""), answer.error.get("message", "")
     if kind == errors.UsageError.kind:
         message = flags.explained(message)
     return errors.of_kind(kind, answer.error.get("code", answer.code), message, answer.error.get("next"))
+
+
+def killed(name: str, number: int, job: Optional[Event]) -> str:
+    """Return the message for a binary that a signal has ended before it could say anything."""
+    try:
+        by = signal.Signals(number).name
+    except ValueError:
+        by = f"signal {number}"
+    why = " (this machine may be short of memory)" if by == "SIGKILL" else ""
+    said = f"{name} was killed by {by}{why}, and gave no answer"
+    if job:
+        return with_handle(f"{said}: {job['job_id']} may run on", job)
+    return f"{said}: {'kinetic.list_jobs() has what it submitted' if name == binaries.RUN else 'try again'}"
 
 
 def run(
@@ -297,7 +315,7 @@ class Running:
 
     def answer(self) -> Answer:
         """What it said, after it has ended."""
-        return Answer(self.process.returncode, b"".join(self._output), self._error)
+        return Answer(self.process.returncode, b"".join(self._output), self._error, self.job or None)
 
     def last_words(self) -> str:
         """What an interrupted binary said about the job, and how to find that again."""
