@@ -177,6 +177,7 @@ def test_copy_of_a_decorated_function_travels_by_reference(project: Project) -> 
     assert call(project) == "job"
 
 
+@pytest.mark.usefixtures("local")  # it asks what is packaged
 @pytest.mark.parametrize("function", ["plain", "decorated"])
 def test_modules_from_elsewhere_travel_by_value(project: Project, function: str) -> None:
     elsewhere = project.home / "lib" / "helper.py"
@@ -188,12 +189,14 @@ def test_modules_from_elsewhere_travel_by_value(project: Project, function: str)
     assert call(project) == "client"
 
 
+@pytest.mark.usefixtures("local")  # it asks what is packaged
 def test_module_of_the_project_under_another_name_travels_by_value(project: Project) -> None:
     project.write("lib/helper.py", HELPER.format(where="client"))
     write(project, "import sys; sys.path.append('lib'); import helper\n@kinetic.run()\ndef train(): return helper.plain()", "train()")
     assert call(project) == "client"
 
 
+@pytest.mark.usefixtures("local")  # it asks what is packaged
 def test_nothing_of_a_home_is_relied_on(project: Project) -> None:
     helper = project.write("helper.py", HELPER.format(where="client"))
     (project.directory / ".ssh").mkdir()

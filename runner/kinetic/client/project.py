@@ -15,7 +15,7 @@ from typing import NamedTuple, Optional
 
 import cloudpickle
 
-from ..errors import KineticError
+from ..errors import KineticError, NotInstalled, UsageError, VersionMismatch
 from . import binaries, process
 
 INSTALLED = ("site-packages", "dist-packages")
@@ -124,13 +124,25 @@ def search_path(entry: str, root: Optional[str] = None) -> list[str]:
     return places
 
 
-@functools.lru_cache(maxsize=None)  # which directory is packaged does not change while a program runs
 def package_root(project: Project, root_flags: tuple[str, ...]) -> Optional[str]:
-    """Return the directory that is packaged, or None if it can't be told; then nothing outside of the entry is relied on."""
+    """Return the directory that is packaged, or None if it can't be told; then nothing outside of the entry is relied on.
+
+    Raises:
+        NotInstalled, VersionMismatch, UsageError: the binary that submits would fail in the same way.
+    """
+    try:
+        return _asked_root(project, root_flags)
+    except (NotInstalled, VersionMismatch):
+        raise
+    except KineticError as exc:
+        if isinstance(exc, UsageError) and (project.target or root_flags):
+            raise
+        return None  # a usage error without either: the working directory is a home, of which a call without a script needs nothing
+
+
+@functools.lru_cache(maxsize=None)  # which directory is packaged does not change while a program runs; a failure is not kept
+def _asked_root(project: Project, root_flags: tuple[str, ...]) -> str:
     words = [*root_flags, "--local", "--explain", "--output=json"]
     words += [project.target] if project.target else ["--command", "--", "true"]
-    try:
-        root: str = process.ask(binaries.RUN, words)["bundle"]["root"]
-    except KineticError:
-        return None
+    root: str = process.ask(binaries.RUN, words)["bundle"]["root"]
     return os.path.realpath(root)
