@@ -9,19 +9,23 @@ import dataclasses
 import json
 import keyword
 import os
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, Optional, TypeVar
 
-from ..errors import JobNotFound, UsageError, brief
+from ..errors import Interrupted, JobNotFound, JobTimeout, UsageError, brief
 from ..job_status import JobStatus
-from . import binaries, checks, outcomes, scratch
+from . import binaries, checks, flags, outcomes, process, scratch
 from .finding import OF_ONE, by_name, describe, place
 from .handle import JobHandle
-from .inputs import Input, InputHandle, Inputs, Outcome, OutcomeReader
+from .inputs import Input, InputHandle, Inputs, Outcome, OutcomeReader, is_final
 from .parameters import Duration
 from .report import Reporter
 
 R = TypeVar("R")
+
+SOON = 0.001  # seconds; a timeout of 0 would mean another thing
 
 check_mode = checks.one_of("auto", "single", "args", "kwargs")
 
@@ -74,9 +78,13 @@ class BatchHandle(Generic[R]):
         object.__setattr__(self, "_outcomes", [])
         object.__setattr__(self, "_arguments", [])
         object.__setattr__(self, "_said", set())
+        object.__setattr__(self, "_turn", threading.RLock())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_reading"}
+        return {name: value for name, value in vars(self).items() if name not in ("_reading", "_turn")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _turn=threading.RLock())
 
     @property
     def _reader(self) -> OutcomeReader:
@@ -221,7 +229,9 @@ class BatchHandle(Generic[R]):
         return_exceptions: bool = False,
         trust_store: bool = False,
     ) -> list[Any]:
-        """Wait for all inputs, and return their values. With cleanup, the handle keeps them.
+        """Wait for all inputs, and return their values. With cleanup, the handle keeps them, unless there are some that can't be loaded here.
+
+        One thread reads at a time. Others wait for it, and find what the handle has kept.
 
         Args:
             timeout: how long to wait for all, as for JobHandle.result.
@@ -234,14 +244,48 @@ class BatchHandle(Generic[R]):
             BatchError: an input failed.
             JobTimeout: timeout has expired; the map keeps running.
         """
-        came = self._kept or self.as_completed(timeout, trust_store=trust_store)
-        if cleanup and not self._kept:
-            try:
-                outcomes.collected(came, self._kept, lambda: self.job, Reporter(self.job.logs_to()))
-            finally:
-                self._reader.keep(self._kept)  # for inputs that somebody has taken before
-            came = self._kept
-        return outcomes.values(lambda: self.group_id, came, ordered=ordered, return_exceptions=return_exceptions)
+        with self._alone(timeout) as rest:
+            came = self._kept or self.as_completed(rest, trust_store=trust_store)
+            if cleanup and not self._kept:
+                came = self._collect(came)
+            return outcomes.values(lambda: self.group_id, came, ordered=ordered, return_exceptions=return_exceptions)
+
+    def _collect(self, coming: Iterable[Outcome]) -> list[Outcome]:
+        """Return all outcomes, and keep them if they are final. The job is deleted if they are values."""
+        came: list[Outcome] = []
+        try:
+            outcomes.collected(coming, came, lambda: self.job, Reporter(self.job.logs_to()))
+        finally:
+            if all(map(is_final, came)):
+                self._kept[:] = came
+            self._reader.keep(came)  # for inputs that somebody has taken before
+        return came
+
+    @contextlib.contextmanager
+    def _alone(self, timeout: Optional[Duration]) -> Iterator[Optional[Duration]]:
+        """Let one thread at a time read all outcomes. Yield what is left of the time to wait.
+
+        Raises:
+            JobTimeout: timeout has expired, and another thread still reads.
+        """
+        turn: threading.RLock = vars(self)["_turn"]
+        if not turn.acquire(blocking=False):
+            timeout = self._wait_for_turn(turn, timeout)
+        try:
+            yield timeout
+        finally:
+            turn.release()
+
+    def _wait_for_turn(self, turn: threading.RLock, timeout: Optional[Duration]) -> Optional[Duration]:
+        limit = flags.seconds(timeout) if timeout is not None and self.job._timeout(timeout) else None  # none for 0, if the job has ended
+        begun = time.monotonic()
+        try:
+            ours = turn.acquire(timeout=-1 if limit is None else min(limit, threading.TIMEOUT_MAX))
+        except KeyboardInterrupt:
+            raise Interrupted(process.with_handle("interrupted", self.job.named()), self.group_id) from None
+        if not ours:
+            raise JobTimeout(f"{self.group_id}: another thread still waits for its results after {limit:.9g} s, and the map keeps running")
+        return timeout if limit is None else max(limit - (time.monotonic() - begun), SOON)
 
     def failures(self) -> list[Input]:
         """Return the inputs that have failed so far, in their order: each has index, exception and tail().

@@ -15,6 +15,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 IN_PYTHON = {parameter.flag: f"{parameter.name}=" for parameter in PARAMETERS if parameter.flag and not parameter.of_target}
 IN_PYTHON["--data"] = "a kinetic.Data argument"
 IN_PYTHON["--local"] = "local=True"
+SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}  # as checks.DURATION
 LINE = "\n  in Python: "
 
 
@@ -35,3 +36,10 @@ def timeout_flag(timeout: Optional[Duration]) -> list[str]:
         return []
     checks.duration("timeout", timeout)
     return span("--timeout", timeout)
+
+
+def seconds(timeout: Duration) -> float:
+    """Return how many seconds a timeout is that timeout_flag takes."""
+    if not isinstance(timeout, str) or checks.is_number(timeout):
+        return float(timeout)
+    return sum(float(number) * SECONDS[unit] for number, unit in re.findall(rf"({checks.NUMBER})([a-zµμ]+)", timeout))

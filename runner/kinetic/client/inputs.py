@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
-from ..errors import JobNotFound, JobTimeout, UsageError
+from ..errors import JobNotFound, JobTimeout, RemoteError, UntrustedResult, UsageError
 from ..job_status import JobStatus
 from . import binaries, checks, process
 from .joblog import LogLines
@@ -108,6 +108,13 @@ class Outcome(Input):
         return self.value
 
 
+def is_final(outcome: Outcome) -> bool:
+    """Report whether another reading can't bring a value. It can if what is stored was not loaded: it was not trusted, or a module was missing."""
+    exc = outcome.exception
+    unloadable = isinstance(exc, RemoteError) and str(exc).startswith(f"{outcome.job_id}: input {outcome.index} can't be loaded here ")
+    return not unloadable and not isinstance(exc, UntrustedResult)
+
+
 class InputHandle(Input):
     """An input of a map, with the methods of a JobHandle that make sense for it.
 
@@ -169,13 +176,18 @@ class OutcomeReader:
         self._coming: Optional[Iterator[Outcome]] = None
 
     def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Keep outcomes that were read otherwise."""
-        self._came.update((outcome.index, outcome) for outcome in outcomes)
+        """Keep outcomes that were read otherwise; those that are not final are read again when somebody asks for them."""
+        self._came.update((outcome.index, outcome) for outcome in outcomes if is_final(outcome))
+        for outcome in outcomes:
+            if not is_final(outcome):
+                self._came.pop(outcome.index, None)
+                self._coming = None  # it is past that one
 
     def wait_for(self, index: int, timeout: Optional[Duration] = None) -> Outcome:
         """Return the outcome of an input, once it is there."""
-        if index in self._came:
-            return self._came[index]
+        found = self._came.get(index)
+        if found is not None:
+            return found
         if timeout is not None:
             return self._until(index, self._read(timeout))
         with self._lock:  # one reads, and the others find what it kept
@@ -188,12 +200,14 @@ class OutcomeReader:
 
     def _until(self, index: int, coming: Iterator[Outcome]) -> Outcome:
         """Keep what comes until the outcome of an input is there."""
-        while index not in self._came:
+        found = self._came.get(index)
+        while found is None:
             outcome = next(coming, None)
             if outcome is None:
                 raise JobNotFound(f"{self.job.job_id} has no outcome of input {index}")
             self._came[outcome.index] = outcome
-        return self._came[index]
+            found = outcome if outcome.index == index else self._came.get(index)  # another thread may have kept it, or forgotten it
+        return found
 
 
 class Inputs(Sequence[InputHandle]):
