@@ -153,13 +153,16 @@ func zipOf(files fs.FS, without string) ([]byte, error) {
 // indentation is the number of spaces of one level of Python's blocks. In the zip it is one.
 const indentation = 4
 
-// shorten returns a source file without what only its readers need: the notice, the comments,
+// shorten returns a source file without what only its readers need: the notice, which one file keeps, the comments,
 // the docstrings and wide indentation, which nobody reads in a pod. They would take 64 KiB of the
 // little room there is. Lines keep their numbers. It overwrites source: no line gets longer.
 func shorten(name string, source []byte) []byte {
-	if bytes.HasPrefix(source, []byte(notice)) {
-		source = source[len(notice)-len("\n\n"):]
-		copy(source, "\n\n")
+	if kept := []byte(notice); bytes.HasPrefix(source, kept) {
+		source = source[len(notice):]
+		if name == mainFile {
+			return append(kept, shorten(name, source)...)
+		}
+		return append([]byte("\n\n"), shorten(name, source)...)
 	}
 	if path.Ext(name) != ".py" {
 		return source
@@ -230,11 +233,11 @@ func addFile(w *zip.Writer, compressor *flate.Writer, files fs.FS, name string) 
 		return err
 	}
 	header := zip.FileHeader{Name: name, Method: zip.Deflate}
+	source = shorten(name, source)
 	content := source
 	if name == mainFile {
 		header.Method = zip.Store // a Python without zlib can still report what it lacks
 	} else {
-		source = shorten(name, source)
 		var compressed bytes.Buffer
 		compressor.Reset(&compressed)
 		if _, err := compressor.Write(source); err != nil {

@@ -74,10 +74,7 @@ func checkSources(t *testing.T, program []byte, without string) {
 				return nil
 			}
 			source, err := os.ReadFile(path)
-			want[filepath.ToSlash(path)] = string(source)
-			if path != mainFile {
-				want[filepath.ToSlash(path)] = string(shorten(filepath.ToSlash(path), source))
-			}
+			want[filepath.ToSlash(path)] = string(shorten(filepath.ToSlash(path), source))
 			return err
 		})
 		if err != nil {
