@@ -164,7 +164,7 @@ class Ranks:
         return 1
 
     def _outcome(self):
-        """Return the first failure, else the outcome of the first rank once all have ended: they have only returned if all have."""
+        """Return the first failure, else the outcome of the first rank, with the time when the last one ended. It counts as returned only if all have."""
         outcomes = [rank.outcome for rank in self.ranks if rank.outcome]
         failures = [outcome for outcome in outcomes if not outcome.ok]
         if failures:
@@ -254,7 +254,7 @@ class Ranks:
         if status:
             self.status = self.status or status
             self._end()
-        elif rank.call:
+        elif rank.call and self.kill_at is None:  # else it ends because another has failed
             self._note(rank, json.dumps({"outcome": ended_early(rank.call["title"]).to_json()}))
 
     def _end(self):

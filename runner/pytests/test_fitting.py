@@ -132,6 +132,16 @@ def given_rate(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+def passing_on(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As most decorators do, it passes on all that it gets. This one supplies an argument, too, if it is missing."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{"rate": 0.1, **kwargs})
+
+    return called
+
+
 def given_one(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(steps: int) -> Any:
@@ -146,6 +156,7 @@ def needs(steps: int, rate: float) -> float:
 
 FITTING: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
     "an argument that a decorator supplies": (given_rate(needs), (3,), {}),
+    "one that a decorator that passes on the others supplies": (passing_on(needs), (3,), {}),
     "one of a partial": (functools.partial(given_one(needs)), (3,), {}),
     "what a decorator would refuse": (given_one(needs), (), {"steps": 1, "rate": 2}),  # its own signature may be another's
 }
@@ -160,6 +171,8 @@ NOT_FITTING: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any], str]] = {
     "of a function": (needs, (3,), {}, "missing a required argument: 'rate'"),
     "of one whose decorator supplies some": (given_one(needs), (), {}, "missing a required argument: 'steps'"),
     "too many": (given_one(needs), (1, 2, 3), {}, "takes 1 positional argument but 3 were given"),
+    "too many to pass on": (passing_on(needs), (1, 2, 3), {}, "takes 2 positional arguments but 3 were given"),
+    "a misspelt name to pass on": (passing_on(needs), (), {"stpes": 1}, "got an unexpected keyword argument 'stpes': did you mean 'steps'?"),
     "a name that neither has": (given_rate(needs), (), {"colour": 1}, "got an unexpected keyword argument 'colour'"),
 }
 

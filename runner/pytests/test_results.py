@@ -60,6 +60,12 @@ def test_an_input_is_read_again_after_results(local: Project) -> None:
     assert local.run(text).stdout.splitlines() == ["BatchError True", "BatchError True", "7", "[0, 7, 2] []"]
 
 
+def test_a_single_input_is_read_again(local: Project) -> None:
+    text = UNLOADABLE.replace("(batch.results, batch.results, first.result)", "(batch.jobs[2].result, first.result, first.result)")
+    text = text.replace("print(batch.results(), first.result(), batch.job.status().value)", "print(first.result(), batch.jobs[0].result())")
+    assert local.run(text).stdout.splitlines() == ["RemoteError True", "RemoteError True", "7 0", "[0, 7, 2] []"]
+
+
 # A map of which 1 is not trusted. Its results come once the fifo was opened, if there is one; a timeout expires at once.
 STAND_IN = """#!{python}
 import json, os, sys
@@ -146,7 +152,7 @@ def reading(stand_in: Map, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
 def test_one_of_two_threads_reads(stand_in: Map, reading: Reading) -> None:
     found: list[Any] = []
     other = threading.Thread(target=lambda: found.extend(stand_in.batch.results()), daemon=True)
-    with pytest.raises(JobTimeout, match="cpu-area: another thread still waits for its results after 0.001 s"):
+    with pytest.raises(JobTimeout, match="cpu-area: another thread is still reading its results after 0.001 s"):
         stand_in.batch.results("1ms")
     other.start()
     reading.end()
@@ -187,13 +193,13 @@ def test_who_has_waited_for_another_thread_waits_for_the_rest(
     clock = iter((100.0, 110.0))
     monkeypatch.setattr(batches, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
     turn = Turn()
-    vars(stand_in.batch)["_turn"] = turn
+    vars(stand_in.batch)["_turn"] = os.getpid(), turn
     with stand_in.batch._alone(timeout) as left:
         assert (turn.waited, left) == ([waited], rest)
 
 
 def test_interrupted_while_another_thread_reads(stand_in: Map) -> None:
-    vars(stand_in.batch)["_turn"] = Turn(interrupted=True)
+    vars(stand_in.batch)["_turn"] = os.getpid(), Turn(interrupted=True)
     with pytest.raises(Interrupted, match=r"its handle: kinetic.attach_batch\('cpu-area', cluster='main'\)") as caught:
         stand_in.batch.results()
     assert caught.value.job_id == "cpu-area"
@@ -203,6 +209,12 @@ def test_copies_have_locks_of_their_own(stand_in: Map) -> None:
     for again in (pickle.loads(pickle.dumps(stand_in.batch)), copy.copy(stand_in.batch), copy.deepcopy(stand_in.batch)):
         assert vars(again)["_turn"] is not vars(stand_in.batch)["_turn"]
         assert again.results(trust_store=True) == [10, 11]
+
+
+def test_in_a_forked_process_nobody_waits_for_a_thread_of_its_parent(stand_in: Map) -> None:
+    vars(stand_in.batch)["_turn"] = os.getpid() + 1, Turn(interrupted=True)
+    with stand_in.batch._alone(None) as rest:
+        assert rest is None
 
 
 SECONDS = {"90": 90, "1.5": 1.5, "1h30m": 5400, "2d12h": 216_000, "1m.5s": 60.5, "250ms": 0.25, "3us5µs": 8e-6, "7ns": 7e-9}

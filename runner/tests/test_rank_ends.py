@@ -83,6 +83,18 @@ def f():
     go()
     os._exit(0)
 """
+KILLED = """
+import signal
+def f():
+    if first:
+        signal.signal(signal.SIGTERM, lambda number, frame: os._exit(0))
+        go()
+        while True:
+            signal.pause()
+    while not os.path.exists(name):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 HOLDS = """
 import os, subprocess, sys
 if os.environ["RANK"] == "1":
@@ -141,6 +153,10 @@ class RankEnds(RunnerCase):
         ran = self.two(VANISHES)
         self.assertEqual((ran.code, ran.end["reason"]), (1, "ExitCode"), ran.err)
         self.assertEqual(ran.end["message"], "rank 1: train.py:f ended its process before returning")
+
+    def test_one_that_saves_and_ends_because_another_was_killed(self):
+        ran = self.two(KILLED, "--final")
+        self.assertEqual((ran.code, ran.end["reason"]), (137, "Killed"), ran.err)
 
     def test_last_line_of_one_that_has_left_a_process(self):
         path = os.path.join(self.root, "held")

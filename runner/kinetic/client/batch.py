@@ -78,13 +78,13 @@ class BatchHandle(Generic[R]):
         object.__setattr__(self, "_outcomes", [])
         object.__setattr__(self, "_arguments", [])
         object.__setattr__(self, "_said", set())
-        object.__setattr__(self, "_turn", threading.RLock())
+        object.__setattr__(self, "_turn", (os.getpid(), threading.RLock()))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_reading", "_turn")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _turn=threading.RLock())
+        vars(self).update(state, _turn=(os.getpid(), threading.RLock()))
 
     @property
     def _reader(self) -> OutcomeReader:
@@ -229,7 +229,7 @@ class BatchHandle(Generic[R]):
         return_exceptions: bool = False,
         trust_store: bool = False,
     ) -> list[Any]:
-        """Wait for all inputs, and return their values. With cleanup, the handle keeps them, unless there are some that can't be loaded here.
+        """Wait for all inputs, and return their values. With cleanup, the handle keeps them, unless one can't be loaded here or is not trusted.
 
         One thread reads at a time. Others wait for it, and find what the handle has kept.
 
@@ -241,7 +241,7 @@ class BatchHandle(Generic[R]):
             trust_store: as for JobHandle.result.
 
         Raises:
-            BatchError: an input failed.
+            BatchError: an input failed, or its value can't be loaded here or is not trusted, which only the exception tells.
             JobTimeout: timeout has expired; the map keeps running.
         """
         with self._alone(timeout) as rest:
@@ -268,7 +268,10 @@ class BatchHandle(Generic[R]):
         Raises:
             JobTimeout: timeout has expired, and another thread still reads.
         """
-        turn: threading.RLock = vars(self)["_turn"]
+        owner, turn = vars(self)["_turn"]
+        if owner != os.getpid():  # the thread that holds it is not in this process, which was forked
+            turn = threading.RLock()
+            object.__setattr__(self, "_turn", (os.getpid(), turn))
         if not turn.acquire(blocking=False):
             timeout = self._wait_for_turn(turn, timeout)
         try:
@@ -284,7 +287,7 @@ class BatchHandle(Generic[R]):
         except KeyboardInterrupt:
             raise Interrupted(process.with_handle("interrupted", self.job.named()), self.group_id) from None
         if not ours:
-            raise JobTimeout(f"{self.group_id}: another thread still waits for its results after {limit:.9g} s, and the map keeps running")
+            raise JobTimeout(f"{self.group_id}: another thread is still reading its results after {limit:.9g} s")
         return timeout if limit is None else max(limit - (time.monotonic() - begun), SOON)
 
     def failures(self) -> list[Input]:

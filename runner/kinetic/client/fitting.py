@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,8 +16,8 @@ from .parameters import did_you_mean
 
 
 LOST = (  # Python 3.13 looks up no more than the attributes of what a class method wraps
-    "{name} has lost its class: since Python 3.13, a class method under @classmethod can only be called: "
-    "write @kinetic.run above @classmethod for its other methods, such as run_async"
+    "{name} has lost its class: since Python 3.13, a class method under @classmethod can only be called. "
+    "For run_async and the like, write @kinetic.run above @classmethod"
 )
 
 
@@ -24,22 +25,28 @@ def binder(function: RemoteCallable[Any, Any]) -> Callable[[Sequence[Any], Mappi
     """Return what raises TypeError for the arguments of a call that don't fit, as a call in this process would.
 
     A decorator below can supply arguments, or take some, behind the signature of what it wraps: then only its own says what fits. But that
-    can be one that was copied to it. So arguments don't fit if both signatures refuse them.
+    can be one that was copied to it. So arguments don't fit if both signatures refuse them. If the decorator passes on all that it gets, it
+    may supply what is missing, but not take what the function doesn't.
     """
     try:
-        own, innermost = (inspect.signature(function.__wrapped__, follow_wrapped=follows) for follows in (False, True))
+        own = innermost = inspect.signature(function.__wrapped__)
     except (TypeError, ValueError):
         return lambda args, kwargs: None  # a built-in function that does not tell
+    with contextlib.suppress(TypeError, ValueError):
+        own = inspect.signature(function.__wrapped__, follow_wrapped=False)
+    passes_on = all(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in own.parameters.values())
     owner, first = owner_of(function), next(iter(own.parameters), "")
 
     def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         if owner is not None and owner not in getattr(args[0] if args else kwargs.get(first), "__mro__", ()):
             raise on_purpose(TypeError(LOST.format(name=function.__qualname__)))
-        if refusal(innermost, args, kwargs) is None:
+        if refusal(innermost.bind, args, kwargs) is None:
             return
-        exc = refusal(own, args, kwargs)
+        shown, exc = own, refusal(own.bind, args, kwargs)
+        if exc is None and passes_on:
+            shown, exc = innermost, refusal(innermost.bind_partial, args, kwargs)
         if exc is not None:
-            raise on_purpose(TypeError(f"{function.__name__}() {complaint(own, args, kwargs) or exc}"))
+            raise on_purpose(TypeError(f"{function.__name__}() {complaint(shown, args, kwargs) or exc}"))
 
     return check
 
@@ -54,10 +61,10 @@ def owner_of(function: RemoteCallable[Any, Any]) -> Optional[type]:
     return owner if getattr(method.__func__, "__wrapped__", None) is function.__wrapped__ else None
 
 
-def refusal(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Optional[TypeError]:
-    """Return why arguments don't fit a signature, or None."""
+def refusal(bind: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Optional[TypeError]:
+    """Return why arguments don't fit a signature, by its method bind, or None."""
     try:
-        signature.bind(*args, **kwargs)
+        bind(*args, **kwargs)
     except TypeError as exc:
         return exc
     return None

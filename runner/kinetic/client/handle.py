@@ -179,8 +179,8 @@ class JobHandle(Repeatable, Generic[R]):
     ) -> R:
         if self.is_map:
             raise UsageError(f"{self.job_id} is a map, which has a value for each input: kinetic.attach_batch({self.job_id!r}).results()")
-        if self._kept:
-            return self._kept[0]
+        for value in self._kept:
+            return value
         waiting = self._timeout(timeout)
         checks.switch("cleanup", cleanup)
         with scratch.directory() as directory:
@@ -192,8 +192,8 @@ class JobHandle(Repeatable, Generic[R]):
             try:
                 return result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop, self.named(), kept)  # type: ignore[no-any-return]
             except KineticError:
-                if self._kept:  # another thread has got the value meanwhile, and so deleted it
-                    return self._kept[0]
+                for value in self._kept:  # another thread has got it meanwhile, and so deleted it
+                    return value
                 raise
 
     @brief

@@ -109,7 +109,7 @@ class Outcome(Input):
 
 
 def is_final(outcome: Outcome) -> bool:
-    """Report whether another reading can't bring a value. It can if what is stored was not loaded: it was not trusted, or a module was missing."""
+    """Report whether reading again would bring the same. It may not if a value was not trusted, or a module was missing."""
     exc = outcome.exception
     unloadable = isinstance(exc, RemoteError) and str(exc).startswith(f"{outcome.job_id}: input {outcome.index} can't be loaded here ")
     return not unloadable and not isinstance(exc, UntrustedResult)
@@ -191,9 +191,9 @@ class OutcomeReader:
         if timeout is not None:
             return self._until(index, self._read(timeout))
         with self._lock:  # one reads, and the others find what it kept
-            self._coming = self._coming or self._read(None)
+            coming = self._coming = self._coming or self._read(None)
             try:
-                return self._until(index, self._coming)
+                return self._until(index, coming)
             except BaseException:
                 self._coming = None  # it has ended
                 raise
@@ -205,7 +205,10 @@ class OutcomeReader:
             outcome = next(coming, None)
             if outcome is None:
                 raise JobNotFound(f"{self.job.job_id} has no outcome of input {index}")
-            self._came[outcome.index] = outcome
+            if is_final(outcome):
+                self._came[outcome.index] = outcome
+            else:
+                self._coming = None  # the next one who waits reads from the beginning
             found = outcome if outcome.index == index else self._came.get(index)  # another thread may have kept it, or forgotten it
         return found
 

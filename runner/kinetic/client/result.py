@@ -53,7 +53,7 @@ def fetch(
         report(event)
         if event["event"] == "result" and event["ok"]:
             values[:] = [value_of(file, event)]
-            seen[:] = values
+            seen[:] = values if event.get("state") != "FAILED" else []
 
     answer = process.run(binary, words, on_event, stop=stop, job=job)
     event = report.result

@@ -69,22 +69,23 @@ class HostAttempt(Attempt):
         if self.options.warm:
             return
         with open(self._mark, "w", encoding="ascii") as file:
-            file.write(str(number))
+            file.write(f"{number} {boot_id()}" if number else "")
 
     def _save_crash(self):
         """Record that the container was killed, as when memory runs out, or that its node was lost, and save the rest of its log."""
         with open(self._mark, encoding="ascii") as file:
-            mark = file.read()
-        if not mark:
+            number, _, boot = file.read().partition(" ")
+        if not number:
             return
-        number = int(mark)
+        number = int(number)
         message, reason = "killed, probably out of memory", KILLED
-        if os.path.getmtime(self._mark) < time.time() - time.monotonic():  # from before the machine has started
+        if boot_id() not in (boot, ""):
             message, reason = "its node was restarted", None
         self.records.end(number, f"host {self.host}: {message}", timestamp(), reason)
         spool = Spool(os.path.join(self.scratch, "log"), keep=True)
         spool.recover()
         LogParts(self.store, self.options.job, self.host, number).publish_all(spool)
+        self.leave_mark("")  # another restart has nothing to save
 
     def run_call(self, call):
         """Return the outcome of this host's call."""
@@ -100,3 +101,12 @@ class HostAttempt(Attempt):
     def save_log(self, outcome):
         """Publish the log: the job may run long after this host has ended."""
         try_to(self, outcome, "store the end of the log", lambda: publish.publish_log(self))
+
+
+def boot_id():
+    """Return the id of the machine since its start, "" if that is not known."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
