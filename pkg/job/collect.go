@@ -195,7 +195,7 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, ended bool, s
 		}
 	}
 	if options.Stored && cleaned.Outputs+files == 0 {
-		going = append(going, indexes...) // of no outputs
+		going = append(going, indexes...) // of a job without outputs
 	}
 	if err := store.DeleteAll(ctx, j.Store, going, seen); err != nil || !options.Stored {
 		return cleaned, err

@@ -210,7 +210,7 @@ func TestApplyToTheIDOfOutputs(t *testing.T) {
 	}
 }
 
-// A handle that can't be read, of a later release for instance, is that of a job which may be running.
+// The job of a handle that can't be read may be running: a later release may have submitted it.
 func TestApplyToTheIDOfAnUnreadableHandle(t *testing.T) {
 	p := registry(t, workload{start: well, ready: well})
 	write(t, p, store.Handle("a1"), `{"schema_version":99}`)

@@ -38,7 +38,7 @@ class RemoteCallable(Generic[P, R]):
     Attributes:
         __wrapped__: the function, for calls in this process.
         options: its parameters.
-        bound: the arguments that come before those of a call: the instance of a method, or the class of a class method.
+        bound: the arguments that come first in each call: the instance of a method, or the class of a class method.
     """
 
     __wrapped__: Callable[P, R]

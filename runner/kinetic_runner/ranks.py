@@ -124,7 +124,8 @@ class Ranks:
         count = count_of(plan["count"], plan["chips"])
         environs = variables(os.environ, count, plan["chips"])
         self.group, self.ranks = plan["group"], []
-        self.status, self.kill_at = 0, None  # of the first process that has failed without an outcome; once one has failed
+        self.status = 0  # of the first process that has failed without an outcome
+        self.kill_at = None  # when the others are killed, once one has failed
         self.terminated = False  # all were told to end, and have the time that the runner gives them
         self.wake, wake_write = os.pipe()
         for fd in (self.wake, wake_write):

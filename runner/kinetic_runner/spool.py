@@ -76,7 +76,7 @@ class Spool:
             # Moving what is pending must not cost more than it frees.
             if not self._keep and self.pending <= max(self._start, PART_BYTES):
                 self._move_to_front()
-            elif not self._keep:  # for recover(): in the place of the time of the first line, which is longer and no number
+            elif not self._keep:  # for recover(): it overwrites the time of the first line, which is longer and not a number
                 os.pwrite(self._fd, b"%020d" % self._start, 0)
 
     def _move_to_front(self):
@@ -116,8 +116,8 @@ class LogParts:
                 self._store.create(self._name(self._next), lambda: spool.blocks(length))
                 spool.release(length)
                 self._tried = 0
-            except AlreadyExists:  # from before the container was restarted, as are maybe thousands
+            except AlreadyExists:  # stored before the container was restarted, perhaps with thousands of others
                 stored = set(self._store.list(os.path.dirname(self._name(0)) + "/"))
-                while os.path.basename(self._name(self._next + 2)) in stored:  # the last one may be this one
+                while os.path.basename(self._name(self._next + 2)) in stored:  # try the last one again: it may be this part
                     self._next += 1
             self._next += 1

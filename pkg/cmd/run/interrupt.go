@@ -52,7 +52,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	return err
 }
 
-// endedMeanwhile says that a job has ended by itself, just before it was to be cancelled.
+// endedMeanwhile tells the user that a job has ended by itself, just before it was to be cancelled.
 func (o *options) endedMeanwhile(j *job.Job, was api.Status) error {
 	what, verb := "its log", "logs"
 	if was.State == api.Succeeded && (j.Handle.Map != nil || j.Handle.CallKind.Returns()) {

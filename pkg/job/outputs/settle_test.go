@@ -182,7 +182,7 @@ func TestSettleInTheGracePeriod(t *testing.T) {
 	}
 }
 
-// clocked is a store whose clock differs from that of this machine.
+// clocked is a store whose clock differs from this machine's.
 type clocked struct {
 	store.Store
 	difference time.Duration

@@ -108,7 +108,7 @@ func (d document) checkVariables() error {
 // checkGit returns an error if a line needs Git, which the images that we choose don't have.
 func (d document) checkGit(plan decide.Plan) error {
 	for _, line := range d.Requirements {
-		if plan.Base.Known && strings.Contains(line, "git+") && !strings.Contains(line, " ;") { // a marker may not hold there
+		if plan.Base.Known && strings.Contains(line, "git+") && !strings.Contains(line, " ;") { // pip may skip a line with a marker
 			return &resolve.MistakeError{Err: fmt.Errorf("%q: the pod can't fetch it, because the image %s has no Git: name one that has it, such as --base-image python:%s-bookworm, or have Cloud Build make the image with --image bundled",
 				deps.Hidden(line), plan.Base.Ref, plan.Base.Python)}
 		}

@@ -30,12 +30,7 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			text := w.locked(w.wheel("six", "1.0", "x = 1"))
-			w.refuse(func(r *http.Request) int {
-				if tt.what(r) {
-					return tt.status
-				}
-				return 0
-			})
+			w.refuseAll(tt.what, tt.status)
 			if done := w.mustProvide(w.plan(text)); done.Plan.Mode != decide.Prebuilt {
 				t.Errorf("provided %+v", done)
 			}

@@ -96,6 +96,16 @@ func (w *world) refuse(deny func(*http.Request) int) {
 	w.deny = deny
 }
 
+// refuseAll has the registry refuse some requests with a status.
+func (w *world) refuseAll(some func(*http.Request) bool, status int) {
+	w.refuse(func(r *http.Request) int {
+		if some(r) {
+			return status
+		}
+		return 0
+	})
+}
+
 // seen notes a request to the registry, and returns the status with which it is refused.
 func (w *world) seen(r *http.Request) int {
 	w.mu.Lock()

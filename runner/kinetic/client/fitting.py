@@ -24,8 +24,8 @@ LOST = (  # Python 3.13 looks up no more than the attributes of what a class met
 def binder(function: RemoteCallable[Any, Any]) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
     """Return what raises TypeError for the arguments of a call that don't fit, as a call in this process would.
 
-    A decorator below can supply arguments, or take some, behind the signature of what it wraps: then only its own says what fits. But that
-    can be one that was copied to it. So arguments don't fit if both signatures refuse them. If the decorator passes on all that it gets, it
+    A decorator below can supply arguments, or take some, behind the signature of what it wraps: then only its own signature tells what fits.
+    But that can be a copy of another's. So arguments don't fit if both signatures refuse them. If the decorator passes on all that it gets, it
     may supply what is missing, but not take what the function doesn't.
     """
     try:

@@ -109,7 +109,7 @@ class Outcome(Input):
 
 
 def is_final(outcome: Outcome) -> bool:
-    """Report whether reading again would bring the same. It may not if a value was not trusted, or a module was missing."""
+    """Report whether reading again would bring the same. It might bring a value if that was not trusted, or if a module was missing."""
     exc = outcome.exception
     unloadable = isinstance(exc, RemoteError) and str(exc).startswith(f"{outcome.job_id}: input {outcome.index} can't be loaded here ")
     return not unloadable and not isinstance(exc, UntrustedResult)
@@ -176,7 +176,7 @@ class OutcomeReader:
         self._coming: Optional[Iterator[Outcome]] = None
 
     def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Keep outcomes that were read otherwise; those that are not final are read again when somebody asks for them."""
+        """Keep outcomes that were read otherwise. One that is not final is read again when somebody asks for it."""
         self._came.update((outcome.index, outcome) for outcome in outcomes if is_final(outcome))
         for outcome in outcomes:
             if not is_final(outcome):

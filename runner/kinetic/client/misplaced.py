@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from ..data import Data
 
-PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))  # what large lists are of: neither is a Data nor has one
+PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))  # what large lists consist of: none of these is a Data or contains one
 A_KEY, IN_A_SET = object(), object()  # in place of an index
 
 Way = Optional[tuple[Any, Any]]  # the way to where a container is, and the index there; None for the argument itself

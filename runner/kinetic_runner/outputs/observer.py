@@ -181,7 +181,7 @@ class Observer:
                 self.note_known(folders_above(folder + "/"), self.watch.clock)
 
     def _note_appended(self, listing, opened):
-        """Note which files programs append to, and no longer those that one writes to in another way or that were replaced."""
+        """Note which files programs append to. Forget a file that was replaced, or that a program writes to in another way."""
         appended = opened.appended
         found = {path: node.inode for path, node in listing.items() if node.inode in appended} if appended else {}
         kept = {path: inode for path, inode in self._appended.items() if path in listing and listing[path].inode == inode and inode not in opened}
