@@ -15,6 +15,9 @@ import (
 // fromPlace is the origin of a context that was found by its cluster.
 const fromPlace = "project, zone and cluster"
 
+// fromCurrent is the origin of a context that nobody has named.
+const fromCurrent = "current context"
+
 // place names a GKE cluster, or a part of its name.
 type place struct{ project, zone, cluster setting }
 
@@ -129,6 +132,12 @@ func (o origins) locate() (place, setting, error) {
 	return where, context, err
 }
 
+// assumed reports whether context is the current one and its name doesn't show that it
+// leads to the cluster.
+func (o origins) assumed(where place, context setting) bool {
+	return context.value != "" && context.from == fromCurrent && !placeOfContext(o.config, context.value).is(where)
+}
+
 // locateOfProfile is locate with a profile that names a context.
 func (o origins) locateOfProfile() (place, setting, error) {
 	context := setting{o.profile.Context, fromProfile(o.profile)}
@@ -142,7 +151,7 @@ func (o origins) locateOfProfile() (place, setting, error) {
 // current returns how to reach the cluster if none is named. If there is no way, the
 // result has no origin.
 func (o origins) current() (setting, error) {
-	name := setting{o.config.CurrentContext, "current context"}
+	name := setting{o.config.CurrentContext, fromCurrent}
 	switch {
 	case o.config.Contexts[name.value] != nil:
 		return name, nil

@@ -46,7 +46,10 @@ type Target struct {
 	// Context is the kubeconfig's context for this call. It may differ from the current
 	// context, which stays as it is. It is "" if the cluster is reached without a
 	// context; From.Context then says how.
-	Context   string
+	Context string
+	// Assumed means that Context is the current context only for want of another: nothing
+	// shows that it leads to the cluster of GKE that the other fields name.
+	Assumed   bool
 	Namespace string
 	// GKE reports whether the cluster is known to be a GKE cluster, where pods get
 	// credentials from their node.
@@ -148,7 +151,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	return Target{
 		Defaults: own.Defaults,
 		Project:  where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
-		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
+		Context: context.value, Assumed: o.assumed(where, context), Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{
 			Project: where.project.from, Zone: where.zone.from, Cluster: where.cluster.from,
 			Context: context.from, Namespace: namespace.from, Store: store.from,

@@ -118,12 +118,38 @@ func checkResolve(t *testing.T, current string, flags Flags, env variables, want
 		if err != nil {
 			t.Fatalf("%+v: %v", need, err)
 		}
+		got.Assumed = false // TestAssumed is about that
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", need, diff)
 		}
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the kubeconfig was changed: %v", err)
+	}
+}
+
+// Node pools are removed by what jobs a context has: it must be known to lead to their cluster.
+func TestAssumed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		current string
+		flags   Flags
+		env     variables
+		want    bool
+	}{
+		"the current context's own name":      {ctxMain, Flags{}, nil, false},
+		"the name of its cluster":             {"production", Flags{}, nil, false},
+		"a project for another kind":          {"kind-dev", Flags{Project: "acme-ml"}, nil, true},
+		"a variable for another kind":         {"kind-dev", Flags{}, variables{"KINETIC_PROJECT": "acme-ml"}, true},
+		"a context that somebody named":       {ctxMain, Flags{Context: "kind-dev", Project: "acme-ml"}, nil, false},
+		"the context of a cluster named here": {"kind-dev", Flags{Project: "acme-ml", Cluster: "main"}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config, _ := kubeconfig(t, tt.current)
+			got, err := Resolve(tt.flags, tt.env.get, config, Need{Cluster: true})
+			if err != nil || got.Assumed != tt.want {
+				t.Errorf("context %s is assumed: %v, %v; want %v", got.Context, got.Assumed, err, tt.want)
+			}
+		})
 	}
 }
 

@@ -131,8 +131,12 @@ func (o *listOptions) run(ctx context.Context) error {
 }
 
 func (c *command) occupied(ctx context.Context, t config.Target) (map[string]joblist.Pool, error) {
-	if t.Context == "" && t.From.Context == "" {
-		return nil, fmt.Errorf("the kubeconfig has no context for the cluster: get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
+	get := fmt.Sprintf("get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
+	switch {
+	case t.Context == "" && t.From.Context == "":
+		return nil, fmt.Errorf("the kubeconfig has no context for the cluster: %s", get)
+	case t.Assumed:
+		return nil, fmt.Errorf("nothing shows that the current context %s is for cluster %s: name its context with --context, or %s", t.Context, t.Cluster, get)
 	}
 	config, err := c.Connection.REST(t)
 	if err != nil {
