@@ -47,6 +47,7 @@ func cloudBuild(p Place) func(context.Context) (*cloudbuild.Client, error) {
 		}
 		if found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{googleScope}}); err == nil {
 			client.User = principal.Of(found.JSON())
+			client.Charged, _ = found.QuotaProjectID(ctx)
 		}
 		return client, nil
 	}

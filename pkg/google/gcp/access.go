@@ -40,7 +40,9 @@ type Access struct {
 	client    *http.Client
 	endpoints map[Service]string
 	account   string
-	charged   charged
+	// charged is the project that requests are charged to, whatever project they are about, "" for none. Some
+	// services, GKE among them, then look there whether their API is enabled.
+	charged string
 
 	mu      sync.Mutex
 	numbers map[string]string // of projects, by their IDs
@@ -71,11 +73,8 @@ func New(ctx context.Context, env func(string) string) (*Access, error) {
 		return nil, fmt.Errorf("reading which project the credentials charge: %w", err)
 	}
 	return &Access{Interval: time.Second, credentials: found, env: env, client: client, endpoints: endpoints, account: principal.Of(found.JSON()),
-		charged: charged{quota, env(api.EnvCredentials) != "" || env(quotaVariable) != ""}, numbers: map[string]string{}}, nil
+		charged: quota, numbers: map[string]string{}}, nil
 }
-
-// quotaVariable is the variable of Google's clients for the project that requests are charged to.
-const quotaVariable = "GOOGLE_CLOUD_QUOTA_PROJECT"
 
 // find returns the credentials of the file that the environment names, or of this machine.
 func find(env func(string) string) (*auth.Credentials, error) {

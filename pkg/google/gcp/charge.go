@@ -9,29 +9,16 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-// charged is the project that requests are charged to, whatever project they are about. Some services,
-// GKE among them, then look there whether their API is enabled.
-type charged struct {
-	project string // "" for none
-	// variable means that a variable of the environment leads to it, and not gcloud's own file.
-	variable bool
-}
-
 // QuotaProject returns the project that the credentials or the environment have requests charged to, ""
 // if they name none.
-func (a *Access) QuotaProject() string { return a.charged.project }
+func (a *Access) QuotaProject() string { return a.charged }
 
-// Charging returns the command that has requests charged to a project. The one of gcloud changes the file
-// that a login leaves, and no other.
-func (a *Access) Charging(project string) string {
-	if a.charged.variable {
-		return "export " + quotaVariable + "=" + project
-	}
-	return "gcloud auth application-default set-quota-project " + project
-}
+// Charging returns the command that has requests charged to a project.
+func (a *Access) Charging(project string) string { return principal.ChargeTo(project, a.env) }
 
 // SetNumber remembers the number of a project, by which services name it when they refuse a request.
 func (a *Access) SetNumber(project, number string) {
@@ -99,7 +86,7 @@ const consumerIn = `in project (\S+) before`
 // other returns the project that was charged if it is another one than that of the request, "" if it is
 // that, or if nothing says so.
 func (a *Access) other(d detail, project string) string {
-	consumer, quota := d.consumer(), a.charged.project
+	consumer, quota := d.consumer(), a.charged
 	if consumer == "" || consumer == project || consumer == a.number(project) {
 		return ""
 	}

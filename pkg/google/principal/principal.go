@@ -34,6 +34,18 @@ func RemedyFor(refusal error, env func(string) string) (next, advice string) {
 	return Remedy(env)
 }
 
+// quotaVariable is the variable of Google's clients for the project that requests are charged to.
+const quotaVariable = "GOOGLE_CLOUD_QUOTA_PROJECT"
+
+// ChargeTo returns the command that has requests charged to a project. The one of gcloud changes the file that a
+// login writes, and no other.
+func ChargeTo(project string, env func(string) string) string {
+	if env(api.EnvCredentials) != "" || env(quotaVariable) != "" {
+		return "export " + quotaVariable + "=" + project
+	}
+	return "gcloud auth application-default set-quota-project " + project
+}
+
 // NotFound returns the error for a service without credentials.
 func NotFound(service string, err error, env func(string) string) *transport.Explained {
 	next, advice := Remedy(env)

@@ -34,6 +34,9 @@ type Client struct {
 	Interval time.Duration
 	// User is the account that asks, for messages; "" if it is not known.
 	User string
+	// Charged is the project that the credentials have requests charged to, for messages; "" if they
+	// name none.
+	Charged string
 	// Changed, which may be nil, is called by Follow with each new status of a build:
 	// "QUEUED" while it waits for a machine, "WORKING", and how it ends.
 	Changed func(status string)

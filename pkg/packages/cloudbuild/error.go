@@ -86,10 +86,18 @@ const adc = "projects/764086051850"
 func (c *Client) reason(n need, answer *apierror.APIError) (text string, lasting bool) {
 	said := answer.GRPCStatus().Message()
 	who := cmp.Or(c.User, "the account in use")
-	switch answer.Reason() {
-	case "SERVICE_DISABLED":
+	charge := principal.ChargeTo(c.place.Project, os.Getenv)
+	elsewhere := c.Charged != "" && c.Charged != c.place.Project
+	switch why := answer.Reason(); why {
+	case "SERVICE_DISABLED", "USER_PROJECT_DENIED":
+		if elsewhere {
+			return fmt.Sprintf("the credentials charge project %s, and not %s: %s; change that with: %s", c.Charged, c.place.Project, said, charge), true
+		}
+		if why == "USER_PROJECT_DENIED" {
+			break
+		}
 		if answer.Metadata()["consumer"] == adc {
-			return fmt.Sprintf("the credentials have no quota project to charge; set one with: gcloud auth application-default set-quota-project %s", c.place.Project), true
+			return "the credentials have no quota project to charge; set one with: " + charge, true
 		}
 		api := cmp.Or(answer.Metadata()["service"], "cloudbuild.googleapis.com")
 		return fmt.Sprintf("the API %s is not enabled in project %s; enable it with: gcloud services enable %s --project %s", api, c.place.Project, api, c.place.Project), true

@@ -34,6 +34,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		user   string
 		want   string
 	}{
+		"charged elsewhere, API disabled": {refuses(t, denied, "Cloud Build API has not been used in project 2 before or it is disabled.", "SERVICE_DISABLED", map[string]string{"service": "cloudbuild.googleapis.com", "consumer": "projects/2"}), "charged elsewhere",
+			"the credentials charge project old, and not acme: Cloud Build API has not been used in project 2 before or it is disabled.; change that with: gcloud auth application-default set-quota-project acme"},
+		"charged elsewhere, no right": {refuses(t, denied, "Caller does not have required permission to use project old.", "USER_PROJECT_DENIED", map[string]string{"consumer": "projects/old"}), "charged elsewhere",
+			"the credentials charge project old, and not acme: Caller does not have required permission to use project old.; change that with: "},
 		"API disabled": {refuses(t, denied, "Cloud Build API has not been used in project 1 before or it is disabled.", "SERVICE_DISABLED", map[string]string{"service": "cloudbuild.googleapis.com", "consumer": "projects/1"}), "",
 			"the API cloudbuild.googleapis.com is not enabled in project acme; enable it with: gcloud services enable cloudbuild.googleapis.com --project acme"},
 		"no quota project": {refuses(t, denied, "The cloudbuild.googleapis.com API requires a quota project, which is not set by default.", "SERVICE_DISABLED", map[string]string{"service": "cloudbuild.googleapis.com", "consumer": "projects/764086051850"}), "",
@@ -56,7 +60,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			c := newCloud(t)
 			c.Fail("CreateBuild", tt.answer)
 			client := c.client()
-			client.User = tt.user
+			if client.User = tt.user; tt.user == "charged elsewhere" {
+				client.User, client.Charged = "", "old"
+			}
 			_, err := client.Start(t.Context(), c.request())
 			if err == nil || !strings.HasPrefix(err.Error(), "starting a build in Cloud Build of project acme: ") || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("error %v, want %s", err, tt.want)
