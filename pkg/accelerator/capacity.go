@@ -8,8 +8,14 @@ import (
 )
 
 // HasFlexStart reports whether the Dynamic Workload Scheduler offers a's machines. It does
-// not offer the oldest TPUs.
-func HasFlexStart(a api.Accelerator) bool { return a.Name != "v3" && a.Name != "v4" }
+// not offer the oldest TPUs, and A4X machines come from reservations alone.
+func HasFlexStart(a api.Accelerator) bool {
+	return a.Name != "v3" && a.Name != "v4" && !OnlyReserved(a)
+}
+
+// OnlyReserved reports whether a's machines come from reservations alone: A4X
+// (docs.cloud.google.com/ai-hypercomputer/docs/consumption-models).
+func OnlyReserved(a api.Accelerator) bool { return strings.HasPrefix(a.MachineType, "a4x-") }
 
 // HasCompactPlacement reports whether machines of GPUs can be placed close to each other. Of those in the catalogue,
 // N1 can't, as in GKE's own autoscaler (github.com/GoogleCloudPlatform/cluster-autoscaler, machinetypes,
@@ -24,7 +30,7 @@ func NotOnDemand(a api.Accelerator) []string {
 	switch {
 	case a.Name == "h100" && a.ChipsPerHost < 8:
 		return []string{"--flex-start", "--spot"}
-	case a.Name == "gb200" || a.Name == "gb300":
+	case OnlyReserved(a):
 		return []string{"--reservation"}
 	}
 	return nil
@@ -34,7 +40,10 @@ func NotOnDemand(a api.Accelerator) []string {
 // decides when the job starts.
 func CapacityDoubts(a api.Accelerator, from api.CapacityKind, hosts int, queued bool) []string {
 	var doubts []string
-	if flags := NotOnDemand(a); flags != nil && from == api.CapacityOnDemand && !a.Spot {
+	switch flags := NotOnDemand(a); {
+	case OnlyReserved(a) && a.Spot:
+		doubts = append(doubts, fmt.Sprintf("Google Cloud has no spot %s: without --reservation, the job may wait for ever", a.MachineType))
+	case flags != nil && from == api.CapacityOnDemand && !a.Spot:
 		doubts = append(doubts, fmt.Sprintf("Google Cloud sells no %s on demand: without %s, the job may wait for ever", a.MachineType, strings.Join(flags, " or ")))
 	}
 	if from == api.CapacityFlexStart && !queued && hosts > 1 && a.Kind == api.GPU {

@@ -45,7 +45,7 @@ func chooseCapacity(r api.Request, acc api.Accelerator) (api.Capacity, error) {
 	case r.FlexStart && r.MaxRuntime > maxFlexStart:
 		return c, fmt.Errorf("--max-runtime %s cannot be combined with --flex-start, whose machines last at most 7 days (168h)", r.MaxRuntime)
 	case r.FlexStart && !accelerator.HasFlexStart(acc):
-		return c, fmt.Errorf("--flex-start cannot be combined with --accelerator %s: GKE has no flex-start for TPU %s", r.AcceleratorText, acc.Name)
+		return c, fmt.Errorf("--flex-start cannot be combined with --accelerator %s: GKE has no flex-start for %s", r.AcceleratorText, acc.Name)
 	}
 	return c, nil
 }

@@ -105,6 +105,10 @@ func (c *cloud) pools(ctx context.Context) Finding {
 			others = append(others, fmt.Sprintf("%s shares each GPU (%s)", p.Name, sharing))
 		case gke.IsQueued(p):
 			others = append(others, p.Name+" is for jobs whose queue asks for its machines (run --queue)")
+		case !a.Spot && gke.IsSpotOnly(p):
+			others = append(others, p.Name+" is for spot jobs (run --spot)")
+		case a.Spot && !p.Config.Spot:
+			others = append(others, p.Name+" is preemptible, and its nodes lack the label of spot nodes")
 		default:
 			if plain := gke.PlainNetwork(cluster, p); plain != "" {
 				return Good("%s has %s; %s", p.Name, accelerator.Text(*a), plain)

@@ -15,7 +15,7 @@ import (
 
 const (
 	namePattern = `^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`
-	zonePattern = `^[a-z]+-[a-z]+[0-9]+-[a-z]+$`
+	zonePattern = `^[a-z]+-[a-z]+[0-9]+-[a-z]+([0-9]+[a-z]+)?$` // us-central1-a, us-central1-ai1a
 )
 
 // CheckName returns an error for a name that a node pool can't have.
@@ -28,8 +28,11 @@ func CheckName(name string) error {
 
 // check returns what is wrong with the options of a pool, by the names of their flags.
 func (o Options) check(a api.Accelerator) error {
-	if a.Kind == api.CPU {
+	switch {
+	case a.Kind == api.CPU:
 		return errors.New("cpu jobs run on the nodes that every cluster has; name a GPU or a TPU, such as l4 or v6e-8")
+	case strings.HasSuffix(a.MachineType, "-metal"): // neither GKE's autoscaler nor its network profiles know them
+		return fmt.Errorf("%s is bare metal, with networks that a cluster needs first: make its pool as Google's Cluster Toolkit does (examples/gke-a4x-max-bm)", a.MachineType)
 	}
 	if o.Name != "" {
 		if err := CheckName(o.Name); err != nil {
@@ -65,6 +68,8 @@ func (o Options) checkCapacity(a api.Accelerator) error {
 		return fmt.Errorf("--compact: the machines of %s are in one rack anyway; omit it", a.Name)
 	case o.Compact && !accelerator.HasCompactPlacement(a):
 		return fmt.Errorf("--compact: GKE has no compact placement for the machines of %s (%s); omit it", a.Name, a.MachineType)
+	case accelerator.OnlyReserved(a) && (a.Spot || o.FlexStart):
+		return fmt.Errorf("%s comes from reservations alone; use --reservation", a.Name)
 	case o.FlexStart && !accelerator.HasFlexStart(a):
 		return fmt.Errorf("--flex-start: %s is not available with flex-start; the nearest that is: v5e", a.Name)
 	}

@@ -3,6 +3,7 @@ package gke
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"google.golang.org/api/container/v1"
@@ -146,6 +147,13 @@ func Sharing(p *container.NodePool) string {
 		ways = append(ways, fmt.Sprintf("%s by %d", way, s.MaxSharedClientsPerGpu))
 	}
 	return strings.Join(ways, ", ")
+}
+
+// IsSpotOnly reports whether only pods that ask for spot nodes run in a pool.
+func IsSpotOnly(p *container.NodePool) bool {
+	return p.Config != nil && slices.ContainsFunc(p.Config.Taints, func(t *container.NodeTaint) bool {
+		return t.Key == api.NodeLabelSpot && t.Effect != "PREFER_NO_SCHEDULE"
+	})
 }
 
 // NodeTaints returns the taints that the nodes of a pool have: those of the pool, the one with which GKE keeps

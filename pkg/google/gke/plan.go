@@ -127,6 +127,9 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 		Config: config, Locations: o.Zones, Management: &container.NodeManagement{AutoRepair: true, AutoUpgrade: true},
 		Autoscaling: autoscaling(a, o), InitialNodeCount: int64(o.initial(len(o.Zones))),
 	}
+	if a.Spot {
+		config.Taints = []*container.NodeTaint{spotTaint()}
+	}
 	o.capacity(pool)
 	if o.Nodes.Networks && len(o.Zones) < 2 {
 		withNetworks(pool)
@@ -261,6 +264,12 @@ func (o Options) capacity(pool *container.NodePool) {
 			pool.QueuedProvisioning = &container.QueuedProvisioning{Enabled: true}
 		}
 	}
+}
+
+// spotTaint keeps jobs away from spot nodes that did not ask for them, as node auto-provisioning does in the
+// pools that it makes. In other pools, GKE adds no such taint.
+func spotTaint() *container.NodeTaint {
+	return &container.NodeTaint{Key: api.NodeLabelSpot, Value: "true", Effect: "NO_SCHEDULE"}
 }
 
 const reservationKey = "compute.googleapis.com/reservation-name"

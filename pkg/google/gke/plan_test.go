@@ -52,7 +52,7 @@ var nodes = gke.Nodes{Account: "kn-main-nodes@acme.iam.gserviceaccount.com", Ide
 
 // shapes are those of the catalogue on which accelerators are, and two large boxes.
 func shapes(t *testing.T) []api.Accelerator {
-	all := slices.DeleteFunc(accelerator.Catalogue(), func(a api.Accelerator) bool { return a.Kind == api.CPU })
+	all := slices.DeleteFunc(accelerator.Catalogue(), func(a api.Accelerator) bool { return a.Kind == api.CPU || a.Name == "gb300" })
 	return append(all, parse(t, "v5p-4x4x12"), parse(t, "tpu7x-4x8x12"))
 }
 
@@ -61,7 +61,7 @@ func usual(a api.Accelerator) gke.Options {
 	switch {
 	case a.Spot:
 		return gke.Options{}
-	case a.Name == "gb200" || a.Name == "gb300":
+	case a.Name == "gb200":
 		return gke.Options{Reservation: "block-7"}
 	}
 	return gke.Options{FlexStart: a.Name == "h100" && a.ChipsPerHost < 8}
@@ -123,6 +123,9 @@ func TestOptions(t *testing.T) {
 func TestShape(t *testing.T) {
 	for _, a := range shapes(t) {
 		for _, spot := range []bool{false, true} {
+			if spot && accelerator.OnlyReserved(a) {
+				continue
+			}
 			backend := api.BackendGKE
 			if a.Hosts > 1 {
 				backend = api.BackendLWS
@@ -207,12 +210,14 @@ func TestBadOptions(t *testing.T) {
 		"no a3-highgpu-1g is sold on demand, so the pool would never get a node: use --flex-start of pool add or --spot":                                               {"h100", gke.Options{}},
 		"no a3-highgpu-4g is sold on demand, so the pool would never get a node: use --flex-start of pool add or --spot":                                               {"h100x4", gke.Options{}},
 		"no a4x-highgpu-4g is sold on demand, so the pool would never get a node: use --reservation of pool add":                                                       {"gb200", gke.Options{}},
+		"gb200 comes from reservations alone; use --reservation":                                                                                                       {"gb200:spot", gke.Options{}},
+		"a4x-maxgpu-4g-metal is bare metal, with networks that a cluster needs first: make its pool as Google's Cluster Toolkit does (examples/gke-a4x-max-bm)":        {"gb300", gke.Options{Reservation: "r"}},
 		"--queued: it needs --flex-start, whose machines the queue asks for":                                                                                           {"l4", gke.Options{Queued: true}},
 		"--queued and --compact: GKE does not combine them; use one of the two":                                                                                        {"l4", gke.Options{Queued: true, FlexStart: true, Compact: true}},
 		"--compact: the machines of gb200 are in one rack anyway; omit it":                                                                                             {"gb200", gke.Options{Compact: true, Reservation: "r"}},
 		"--max-nodes 19: a pool of gb200 is one rack, which has 18 machines; use at most that, and another pool for more":                                              {"gb200", gke.Options{Max: 19, Reservation: "r"}},
 		"--min-nodes 20: a pool of gb200 is one rack, which has 18 machines; use at most that, and another pool for more":                                              {"gb200", gke.Options{Min: 20, Reservation: "r"}},
-		"--zones us-central1-a,us-central1-b: the machines of a rack are in one zone; name one":                                                                        {"gb300", gke.Options{Zones: []string{"us-central1-a", "us-central1-b"}, Reservation: "r"}},
+		"--zones us-central1-a,us-central1-b: the machines of a rack are in one zone; name one":                                                                        {"gb200", gke.Options{Zones: []string{"us-central1-a", "us-central1-b"}, Reservation: "r"}},
 		"--compact: GKE has no compact placement for the machines of t4 (n1-standard-4); omit it":                                                                      {"t4", gke.Options{Compact: true}},
 		"--compact: the hosts of a TPU slice are placed by its topology; omit it":                                                                                      {"v6e-8", gke.Options{Compact: true}},
 		"--zones us-central1-a,us-central1-b: with --compact, the machines are in one zone; name one":                                                                  {"l4", gke.Options{Compact: true, Zones: []string{"us-central1-a", "us-central1-b"}}},

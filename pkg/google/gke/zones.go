@@ -96,6 +96,9 @@ func (p Planned) zones(c *container.Cluster, have []string) (zones []string, not
 			return nil, nil, err
 		}
 	}
+	if p.options.Reservation != "" && len(zones) > 1 {
+		return nil, nil, fmt.Errorf("reservation %s is in one zone, and the cluster has several: name it with --zones: %s", p.options.Reservation, strings.Join(zones, ", "))
+	}
 	why, others := p.oneZone(c), []string(nil)
 	if why != "" && len(zones) > 1 {
 		zones, others = zones[:1], zones[1:]

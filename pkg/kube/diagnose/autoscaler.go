@@ -17,7 +17,7 @@ const (
 	scaleUpTo     = `instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`
 	noScaleUp     = `^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`
 	failedScaleUp = `^Node scale up in zones (.*?) ?associated with this pod failed: (.*?)\.? Pod is at risk`
-	zoneName      = `\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`
+	zoneName      = `\b([a-z]+-[a-z]+[0-9]+)-[a-z]+(?:[0-9]+[a-z]+)?\b`
 )
 
 // explainAutoscaler explains the autoscaler's newest event, as an addition to the
