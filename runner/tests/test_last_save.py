@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import threading
 import unittest
 from unittest import mock
 
@@ -34,6 +35,28 @@ class LastSave(test_keeper.KeeperCase):
         with mock.patch.object(Sender, "send", send), self.assertRaisesRegex(RunnerError, "no time"):
             self.finish()
         self.assertEqual(self.restored(), {"step-9": "old", "step-10": "whole"})
+
+    def test_what_was_seen_finished_while_it_was_sent_counts_when_it_is_sent(self):
+        for seen, want in ((True, {"a": "2", "new/b": "1"}), (False, {"a": "1"})):
+            with self.subTest(seen=seen):
+                self.setUp()
+                self.write("a", "1")
+                self.moment()
+                self.write("a", "2")
+                self.write("new/b", "1")
+                goes_on, send = threading.Event(), Sender.send
+
+                def slow(*args, goes_on=goes_on, send=send):
+                    self.assertTrue(goes_on.wait(60))
+                    return send(*args)
+
+                with mock.patch.object(Sender, "send", slow):
+                    self.keeper.start()
+                    self.living = seen
+                    self.keeper.carry_on()
+                    goes_on.set()
+                    found, _ = self.finish()
+                self.assertEqual(found, want)
 
     def test_a_directory_that_is_gone_has_nothing(self):
         self.replace("a")

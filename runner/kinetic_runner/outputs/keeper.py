@@ -122,6 +122,8 @@ class Keeper:
             self._abandon({stamp_of(node) for node in listing.values()})
         else:
             self._wait(self.moment)
+            if self.moment and self.moment.soon and not self.moment.publishing:
+                rules.follow(self.moment, self._observer)  # what the call lived to see counts, although it was sent later
         pending, self.moment, now = self.moment, None, time.time_ns()
         os.makedirs(self._observer.root, exist_ok=True)
         if pending and pending.published and not pending.failure:
@@ -245,11 +247,11 @@ class Keeper:
         stamp, sent = frozen.stamp, self._observer.sent
         if stamp != moment.state.get(path) or stamp in sent or unit.whole is False:
             return
-        if not is_wanted(moment, stamp):
+        if not moment.wants(stamp):
             raise Unwanted
         mark = entry.size if entry and entry.kind == FILE and entry.size <= stamp[1] and self._observer.saved[path][0] == stamp[0] else 0
         try:
-            found = self._sender.send(frozen.path, None if frozen.database else stamp[1], mark, lambda: is_wanted(moment, stamp))
+            found = self._sender.send(frozen.path, None if frozen.database else stamp[1], mark, lambda: moment.wants(stamp))
             if not self._is_intact(frozen, path):
                 raise Changed
         except (Changed, FileNotFoundError):
@@ -388,10 +390,6 @@ class Keeper:
         """Return why no moment can be frozen, or None."""
         free, spare = self._observer.room()
         return f"outputs are not saved for now: less than {readable(spare)} of the disk is free" if free < spare else None
-
-
-def is_wanted(moment, stamp):
-    return moment.wanted is None or stamp in moment.wanted
 
 
 def run_in_thread(action, moment):

@@ -70,6 +70,10 @@ class Moment:
         """Whether some unit is not judged yet."""
         return any(unit.whole is None for unit in self.units.values())
 
+    def wants(self, stamp):
+        """Return whether a file is still needed of it."""
+        return self.wanted is None or stamp in self.wanted
+
     def fail(self, exc):
         """Note that it could not be sent or published. A failure that would come again is only told, once: error stays None."""
         self.failure, self.error = text_of(exc) or repr(exc), None if isinstance(exc, Final) else exc
