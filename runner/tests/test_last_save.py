@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 import threading
+import time
 import unittest
 from unittest import mock
 
@@ -11,6 +12,7 @@ import test_keeper
 
 from kinetic_runner.errors import RunnerError
 from kinetic_runner.outputs import keeper as keepers
+from kinetic_runner.outputs.observer import TICK
 from kinetic_runner.outputs.sender import Sender
 
 
@@ -57,6 +59,27 @@ class LastSave(test_keeper.KeeperCase):
                     goes_on.set()
                     found, _ = self.finish()
                 self.assertEqual(found, want)
+
+    def test_a_file_that_nothing_soon_followed_holds_nothing_back(self):
+        """The interval is 0: nothing has seen that the configuration was finished."""
+        for seconds, want in ((0, {"last.pt": "500"}), (600, {})):
+            with self.subTest(seconds=seconds), mock.patch.object(keepers, "APART_SECONDS", seconds, create=True):
+                self.setUp()
+                self.write("config.json")
+                time.sleep(TICK)
+                self.replace("last.pt", "500")
+                found, unsaved = self.finish()
+                self.assertEqual((found, unsaved["config.json"]), (want, keepers.UNFINISHED))
+
+    def test_a_file_that_was_saved_before_holds_back_what_may_belong_to_it(self):
+        self.write("model.pt", "1")
+        self.replace("state.json", "1")
+        self.keeper.commit()
+        self.write("model.pt", "2")
+        time.sleep(TICK)
+        self.replace("state.json", "2")
+        with mock.patch.object(keepers, "APART_SECONDS", 0, create=True):
+            self.assertEqual(self.finish()[0], {"model.pt": "1", "state.json": "1"})
 
     def test_a_directory_that_is_gone_has_nothing(self):
         self.replace("a")

@@ -6,6 +6,8 @@ A look takes a moment of the directory. What is new is sent at once. The index, 
 it is known what of the moment was finished, and when all of that is in the store. Moments are never mixed.
 """
 
+import bisect
+import math
 import os
 import time
 
@@ -25,6 +27,7 @@ QUIET_SECONDS = 3.0  # without a change, after which a new directory counts as f
 INDEX_SECONDS = 2.0  # between two indexes
 PARALLEL = 4  # files that are sent at a time
 HELD_BACK = 2  # intervals for which a state waits because a part of it that was saved before is being changed
+APART_SECONDS = 600.0  # after an unfinished file, in which what comes may belong to it, as what names a checkpoint does
 PATIENCE = 4  # intervals after which a name that is not saved is told
 
 TEMPORARY_NAME = "its name looks temporary"
@@ -118,8 +121,7 @@ class Keeper:
         left_open has the inodes of the files that processes had open which the call left behind.
         """
         if everything and self.moment and not self.moment.publishing:
-            listing = read_tree(self._observer.root, True)
-            self._abandon({stamp_of(node) for node in listing.values()})
+            self._abandon({stamp_of(node) for node in read_tree(self._observer.root, True).values()})
         else:
             self._wait(self.moment)
             if self.moment and self.moment.soon and not self.moment.publishing:
@@ -156,10 +158,11 @@ class Keeper:
             for name, unit in final.units.items():
                 if unit.whole is None:  # nothing came next that could tell
                     unit.whole, unit.why = name in final.grown, UNFINISHED
-            newest = max((unit.changed_at for unit in final.units.values() if unit.whole), default=0)
+            changes = sorted([unit.changed_at for unit in final.units.values() if unit.whole] + [math.inf])
 
-            def can_be_left_out(unit):  # the call was just making it when it ended
-                return unit.rule == REMOVED or unit.is_new and (unit.changed_at >= newest or unit.is_unreadable)
+            def can_be_left_out(unit):  # the call was just making it when it ended, or what came after it is no part of it
+                following = changes[bisect.bisect(changes, unit.changed_at)]
+                return unit.rule == REMOVED or unit.is_new and (following - unit.changed_at > APART_SECONDS * 1e9 or unit.is_unreadable)
 
             if everything or all(unit.whole or can_be_left_out(unit) for unit in final.units.values()):
                 self._write(final)
@@ -331,8 +334,7 @@ class Keeper:
 
     def _should_tell(self, moment):
         """Return whether the index should be written for the names alone that are not finished."""
-        pending = self._pending(moment)
-        return bool(pending) and not self._index.exists or self._index.others is not None
+        return self._index.others is not None or not self._index.exists and bool(self._pending(moment))
 
     def _tidy(self, before, state=()):
         """Forget the objects that neither the index names nor a moment with this state needs."""
