@@ -72,6 +72,7 @@ class HostOutputs(GroupCase):
     def objects(self, host, parts=("files", "before")):
         """The objects that the index of a host names."""
         index = json.loads(gzip.decompress(self.bucket.read(f"{JOB}/sync/{host}.json")))
+        self.restored = index["restored_ns"]
         return {entry["object"] for part in parts for entry in index[part] if "object" in entry}
 
     def found(self, interval, saved):
@@ -140,6 +141,7 @@ class HostOutputs(GroupCase):
         leader = start(0)
         self.eventually(lambda: self.index(0)[0], leader)
         begun = self.objects(0)
+        self.assertGreater(self.restored, 0)
         self.bucket.fail(serve_late, pattern="GET .*-adopted-.*alt=media")
         leader, member = self.parked(leader, start(1))
         self.assertEqual(kept, [True])

@@ -54,14 +54,15 @@ class Indexes(unittest.TestCase):
 class Hosts(KeeperCase):
     """What the indexes of several hosts say together. Times are in seconds."""
 
-    def put(self, number, at, files, pending=(), before=(), ended=False, in_order=False):
+    def put(self, number, at, files, pending=(), before=(), ended=False, in_order=False, attempt=1, restored=0):
         """Writes the index of a host as of a moment. files has by path since when it is finished, before also until when."""
         entries = {}
         for path, since in files.items():
             entries.update({folder: Entry(FOLDER, 0, "", 0o755, 0, None, "", since * SECOND) for folder in folders_above(path) if folder not in entries})
             entries[path] = self.entry(number, path, since)
         past = [Past(path, self.entry(number, path, since), until * SECOND) for path, since, until in before]
-        Index(self.home, index_name(number), 1).write(entries=entries, pending=pending, before=past, ended=ended or in_order, in_order=in_order, at=text_of_moment(at * SECOND))
+        parts = {"pending": pending, "before": past, "ended": ended or in_order, "in_order": in_order, "at": text_of_moment(at * SECOND), "restored": restored * SECOND}
+        Index(self.home, index_name(number), attempt).write(entries=entries, **parts)
 
     def entry(self, number, path, since):
         """A file whose text tells whose it is, and since when."""
@@ -86,6 +87,21 @@ class Hosts(KeeperCase):
         self.put(0, 30, {"ckpt/0": 10})
         self.put(1, 40, {"ckpt/1": 10, "own": 20})
         self.assertEqual(self.union(), {"ckpt/0": "0 since 10", "ckpt/1": "1 since 10", "own": "1 since 20"})
+
+    def test_a_host_that_restores_later_begins_with_the_same(self):
+        self.put(0, 100, {"0": 90}, before=[("0", 10, 90)], attempt=2, restored=30)  # its call has begun
+        self.put(1, 40, {"1": 35}, before=[("1", 10, 35)])
+        self.assertEqual(self.union(), {"0": "0 since 10", "1": "1 since 10"})
+
+    def test_so_it_does_if_nothing_came_after_the_moment(self):
+        self.put(0, 100, {"0": 90}, before=[("0", 10, 90)], attempt=2, restored=60)
+        self.put(1, 40, {"1": 35}, ended=True)
+        self.assertEqual(self.union(), {"0": "0 since 10", "1": "1 since 35"})
+
+    def test_what_was_restored_bounds_nothing_once_all_have_done_so(self):
+        self.put(0, 100, {"0": 90}, attempt=2, restored=30)
+        self.put(1, 95, {"1": 91}, attempt=2, restored=30)
+        self.assertEqual(self.union(), {"0": "0 since 90", "1": "1 since 91"})
 
     def test_a_directory_that_one_has_not_finished_is_left_out(self):
         self.put(0, 30, {"one/0": 10, "two/0": 20})

@@ -26,13 +26,31 @@ func (x index) moment() int64 {
 	return at.UnixNano()
 }
 
-// atCommonMoment returns the indexes as they were at the newest moment that all hosts have told about, as a restore
-// takes them. Files that are new since then are later.
-func atCommonMoment(indexes []index) []index {
-	common := int64(latest)
+// commonMoment returns the newest moment that all hosts have told about. A host that the newest attempt has not reached
+// yet begins with what the others have begun with.
+func commonMoment(indexes []index) int64 {
+	common, begun, newest := int64(latest), int64(latest), 0
+	for _, x := range indexes {
+		newest = max(newest, x.Attempt)
+	}
+	behind := false
 	for _, x := range indexes {
 		common = min(common, x.moment())
+		if x.Attempt == newest && x.Restored > 0 {
+			begun = min(begun, x.Restored)
+		}
+		behind = behind || x.Attempt < newest
 	}
+	if behind {
+		return min(common, begun)
+	}
+	return common
+}
+
+// atCommonMoment returns the indexes as they were at their common moment, as a restore takes them. Files that are new
+// since then are later.
+func atCommonMoment(indexes []index) []index {
+	common := commonMoment(indexes)
 	found := slices.Clone(indexes)
 	for i, x := range indexes {
 		before := map[anyPath]entry{}

@@ -51,6 +51,8 @@ func TestAtCommonMoment(t *testing.T) {
 		"removed":         {index{At: second(20), Before: []past{until(since("a", 5), 18)}}, index{At: second(15)}, []entry{since("a", 5)}, nil},
 		"removed earlier": {index{At: second(20), Before: []past{until(since("a", 5), 14)}}, index{At: second(15)}, nil, nil},
 		"committed":       {index{At: second(20), Files: []entry{since("a", 0)}}, index{At: second(15)}, []entry{since("a", 0)}, nil},
+		"behind":          {index{At: second(20), Attempt: 2, Restored: 7e9, Files: []entry{since("a", 12)}, Before: []past{until(since("a", 5), 12)}}, index{At: second(15), Attempt: 1}, []entry{since("a", 5)}, nil},
+		"begun":           {index{At: second(20), Attempt: 2, Restored: 7e9, Files: []entry{since("a", 12)}}, index{At: second(15), Attempt: 2}, []entry{since("a", 12)}, nil},
 		"ended":           {index{At: second(20), Files: []entry{since("a", 18)}}, index{At: second(15), Ended: true}, []entry{since("a", 18)}, nil},
 	}
 	for name, tt := range tests {

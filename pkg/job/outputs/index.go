@@ -35,6 +35,9 @@ type index struct {
 	Ended   bool    `json:"ended"`
 	InOrder bool    `json:"in_order"`
 	Files   []entry `json:"files"`
+	// Restored is the moment that this attempt has begun with, in nanoseconds since 1970; 0 if it has begun with nothing, or the
+	// job has one host.
+	Restored int64 `json:"restored_ns,omitempty"`
 	// Grace is the seconds after SIGTERM in which the runner may still replace the index.
 	Grace float64 `json:"grace"`
 	// Before is what another host may still need: what paths were until they were changed or removed.

@@ -58,6 +58,7 @@ class Document:
     before: list = dataclasses.field(default_factory=list)  # Past: what another host may still need
     ended: bool = False  # the call of this host has ended: nothing comes after the moment
     in_order: bool = False  # and all that it has left was finished
+    restored: int = 0  # with several hosts, the moment that this attempt has begun with, in nanoseconds since 1970; 0: with nothing
     grace: float = 0.0  # seconds after SIGTERM in which it may still be written
 
     def __post_init__(self):
@@ -90,7 +91,7 @@ class Document:
         incomplete = [{"path": path, "size": one.size, "object": one.object, "reason": one.reason} for path, one in sorted(self.incomplete.items())]
         return {
             "version": VERSION, "write": self.write, "attempt": self.attempt, "at": self.at, "done": self.done,
-            "ended": self.ended, "in_order": self.in_order, "grace": self.grace,
+            "ended": self.ended, "in_order": self.in_order, "restored_ns": self.restored, "grace": self.grace,
             "files": [to_json(path, entry) for path, entry in sorted(self.entries.items())],
             "before": [dict(to_json(past.path, past.entry), until_ns=past.until) for past in self.before],
             "pending": self.pending, "incomplete": incomplete,
@@ -109,7 +110,8 @@ class Document:
         before = [Past(*entry_of(one, where), field(one, "until_ns", int, where)) for one in field(fields, "before", list, where, [])]
         more = {name: field(fields, name, str, where, "") for name in ("at", "write")}
         more.update((name, fields.get(name) is True) for name in ("done", "ended", "in_order"))
-        return cls(field(fields, "attempt", int, where, 0), entries, pending, incomplete, before=before, **more)
+        restored = field(fields, "restored_ns", int, where, 0)
+        return cls(field(fields, "attempt", int, where, 0), entries, pending, incomplete, before=before, restored=restored, **more)
 
 
 def to_json(path, entry):

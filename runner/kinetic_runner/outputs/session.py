@@ -135,12 +135,12 @@ class Session:
         numbers = [self._number] if attempt.options.map else range(attempt.hosts)
         documents = {number: document for number, document in read_indexes(self._home, numbers).items() if not (document and document.done and attempt.number == 1)}
         known = {number: document for number, document in documents.items() if document}
-        items = items_of(known, self._home, self._plain)
+        items = items_of(known, self._home, self._plain, len(numbers))
         begun, replaced = {}, self._compare(items, messages) if attempt.options.output_dir else []
         if numbers[0] not in documents:  # host 0 writes its index when it has what the job begins with
             begun = self._resume(*earlier, messages) if earlier else plain_items(self._plain) if shared else {}
             begun = {path: item._replace(number=RESUMED) for path, item in begun.items() if path not in items}
-        return Plan(items, begun, replaced, numbers[0], common_moment(known), messages if attempt.host == 0 else [])
+        return Plan(items, begun, replaced, numbers[0], common_moment(known, len(numbers)), messages if attempt.host == 0 else [])
 
     def _compare(self, items, messages):
         """Put into items what others have done to the plain names that they have, in a directory that is also theirs. Return what was replaced."""
@@ -179,9 +179,11 @@ class Session:
         begun, document = {path: brought[path] for path in begun if path in brought}, self._index.document
         own = {path for path, item in brought.items() if item.number == self._number or item.entry.kind == FOLDER}
         entries = {path: entry for path, entry in document.state_at(moment).items() if path in own}
-        if self._index.others and document.at:  # other hosts, which restore the same, may read it later
-            document.at = text_of_moment(moment if moment < LATEST else time.time_ns())
-            document.ended = document.in_order = False
+        if self._index.others:  # which restore the same, and may read it later
+            document.restored = moment if moment < LATEST else time.time_ns()
+            if document.at:
+                document.at = text_of_moment(document.restored)
+                document.ended = document.in_order = False
         entries.update(self._adopt(begun) if earlier else {path: item.entry for path, item in begun.items()})
         for path, item in brought.items():
             if item.store is self._plain and item.generation and (path in begun or path in own):
