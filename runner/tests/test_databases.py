@@ -112,6 +112,31 @@ class Databases(KeeperCase):
         found = self.restored()
         self.assertEqual((list(found), self.values(found)), (["study.db"], [1, 2]))
 
+    def end_in_order(self):
+        """Lets the call end without having closed the database: its files are saved as they are. Then another attempt begins."""
+        process = self.keep_open("PRAGMA journal_mode=WAL", "CREATE TABLE trials (value)", "INSERT INTO trials VALUES (1)")
+        process.kill()
+        process.wait()
+        self.keeper.finish(True)
+        self.assertEqual(sorted(self.restored()), ["study.db", "study.db-shm", "study.db-wal"])
+        self.restore()
+
+    def test_a_wal_of_before_does_not_come_back_beside_a_newer_copy(self):
+        for end in (lambda: self.keeper.finish(False), self.commit):
+            self.setUp()
+            self.end_in_order()
+            self.execute("INSERT INTO trials VALUES (2)")  # which merges the WAL, and removes it
+            end()
+            found = self.restored()
+            self.assertEqual((sorted(found), self.values(found)), (["study.db"], [1, 2]))
+
+    def test_a_wal_of_before_stays_with_its_database_while_that_is_locked(self):
+        self.end_in_order()
+        self.keep_open("PRAGMA locking_mode=EXCLUSIVE", "INSERT INTO trials VALUES (2)")
+        self.keeper._current_at = 0  # it has waited for long
+        self.replace("a")
+        self.assertEqual(sorted(self.moment()), ["a", "study.db", "study.db-shm", "study.db-wal"])
+
     def test_a_database_that_is_only_read_after_a_restore_is_not_sent_again(self):
         self.execute("PRAGMA journal_mode=WAL", "CREATE TABLE trials (value)", "INSERT INTO trials VALUES (1)")
         self.moment()

@@ -125,9 +125,14 @@ class Observer:
         """Return whether a file is an SQLite database."""
         return path in self._databases
 
+    def whole_of(self, path):
+        """Return the database that a file belongs to, whose copy has its content; else the file."""
+        database = COMPANION.sub("", path)
+        return database if database in self._databases else path
+
     def is_companion(self, path):
-        """Return whether a file belongs to a database, whose copy has its content."""
-        return COMPANION.sub("", path) in self._databases - {path}
+        """Return whether a file belongs to a database."""
+        return self.whole_of(path) != path
 
     def is_new(self, path, stamp):
         """Return whether neither the index nor the store has a file as it is."""

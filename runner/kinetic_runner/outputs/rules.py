@@ -37,7 +37,7 @@ def judge(moment, observer, everything=False, committed=False):
     gone = [path for path in saved if path not in state and not listing.lacks(path) and (everything or not is_temporary(path))]
     for path in [*state, *gone]:
         is_folder = path in listing and listing[path].kind == FOLDER
-        members[top_of(path if is_folder else os.path.dirname(path)) or path].add(path)
+        members[top_of(path if is_folder else os.path.dirname(path)) or observer.whole_of(path)].add(path)
     for name, paths in members.items():
         if any(state.get(path) != saved.get(path) for path in paths):
             unit = make_unit(name, paths, tops.get(name) == name, moment, observer, everything)
