@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Take moments of a directory that programs write to."""
 
+import collections
 import errno
 import os
 import shutil
@@ -168,20 +169,25 @@ class Observer:
                 self.watch.add(os.path.join(self.root, path), node.inode)
                 if node.inode in self.watch.reused:
                     self.note_known([path, *folders_above(path)], self.watch.clock)
-        for path, (before, inode) in list(self._finished.items()):
+        inside, again, finished = collections.defaultdict(set), set(), dict(self._finished)
+        for path in state if finished or self._thinned else ():
+            inside[os.path.dirname(path)].add(path)
+        for path, (before, inode) in finished.items():
             folder = os.path.dirname(path)
             same = folder in listing and listing[folder].inode == inode
             if path not in state and not listing.lacks(path) or not same:
                 del self._finished[path]
                 if same:
-                    self._thinned.setdefault(folder, {other for other in state if os.path.dirname(other) == folder})
+                    self._thinned.setdefault(folder, inside[folder])
             elif path in state and state[path][:3] != before[:3]:
-                mates = [other for other in state if os.path.dirname(other) == folder and listing[other].kind == FILE]
-                self._together.update((other, (self._finished.get(other, (state[other],))[0], time.time() + TOGETHER_SECONDS)) for other in mates)
                 del self._finished[path]
-                self.note_known(folders_above(path), self.watch.clock)
+                again.add(folder)
+        for folder in again:
+            mates, until = [path for path in inside[folder] if listing[path].kind == FILE], time.time() + TOGETHER_SECONDS
+            self._together.update((path, (finished.get(path, (state[path],))[0], until)) for path in mates)
+            self.note_known(folders_above(folder + "/"), self.watch.clock)
         for folder, names in list(self._thinned.items()):
-            if any(os.path.dirname(path) == folder and path not in names for path in state):  # something was removed, something else came later
+            if inside[folder] - names:  # something was removed, something else came later
                 del self._thinned[folder]
                 self.note_known(folders_above(folder + "/"), self.watch.clock)
 

@@ -45,17 +45,21 @@ def judge(moment, observer, everything=False, committed=False):
                 if committed and unit.whole is None:
                     unit.whole = True
                 moment.units[name] = unit
-    for name, unit in moment.units.items():  # what is changed in place in one directory counts together
-        if unit.rule == CHANGED and unit.whole is None:
-            mates = [other for path, other in moment.units.items() if os.path.dirname(path) == os.path.dirname(name) and (not other.is_new or is_one_of_several(path, moment, observer))]
-            unfinished = [other for other in mates if other.whole is False]
-            if unfinished:
-                unit.whole, unit.why = False, unfinished[0].why
+    inside, unfinished = collections.defaultdict(list), {}  # by directory
+    for name, unit in moment.units.items():
+        folder, is_several = os.path.dirname(name), is_one_of_several(name, moment, observer)
+        if is_several:
+            inside[folder].append(unit)
+        if unit.whole is False and (is_several or not unit.is_new):
+            unfinished.setdefault(folder, unit.why)
+    for name, unit in moment.units.items():
+        folder = os.path.dirname(name)
+        if unit.rule == CHANGED and unit.whole is None and folder in unfinished:  # what is changed in place in one directory counts together
+            unit.whole, unit.why = False, unfinished[folder]
     for name, unit in moment.units.items():  # a directory without any of its files would look like a state
-        if unit.is_new and name in state and listing[name].kind == FOLDER and unit.rule != NEW_FOLDER:
-            inside = [other for path, other in moment.units.items() if os.path.dirname(path) == name and is_one_of_several(path, moment, observer)]
-            if inside and not any(other.whole for other in inside):
-                unit.whole, unit.why = False, inside[0].why
+        if name in inside and unit.is_new and name in state and listing[name].kind == FOLDER and unit.rule != NEW_FOLDER:
+            if not any(other.whole for other in inside[name]):
+                unit.whole, unit.why = False, inside[name][0].why
     for path in state:
         if tops.get(os.path.dirname(path)) and observer.key(path, listing) in moment.moved:
             if listing[path].kind == FOLDER:  # a directory into which whole ones are renamed, as Orbax does
