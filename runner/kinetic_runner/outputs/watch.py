@@ -15,9 +15,9 @@ EXITING = 0x4  # PF_EXITING of <linux/sched.h>, which the kernel sets before it 
 class Watch:
     """The events of a tree. A key is (inode of a directory, name in it). clock counts the events.
 
-    moved, appeared: by key, the clock of a rename to that name, or of any appearance.
+    moved, appeared: by key, the clock of a rename to that name, or of a directory's appearance.
     inside: by the inode of a directory, the clock of the last change of its entries.
-    away: keys whose file was renamed to another name.
+    away: keys whose file was renamed to another name. One with a temporary name was never saved.
     reused: inodes of directories in which a rename has replaced what another rename had put there.
     """
 
@@ -72,16 +72,21 @@ class Watch:
         elif mask & IGNORED:  # the directory is gone
             gone = self._folders.pop(number, None)
             self._watched.pop(gone, None)
+            self.inside.pop(gone, None)
             self.reused.discard(gone)
         elif mask & CLOSED:
             closed.add(key)
         else:
             self.inside[key[0]] = self.clock
-            (self.away.add if mask & MOVED_FROM else self.away.discard)(key)
-            if mask & (MOVED_TO | CREATED):
+            self.away.discard(key)
+            if mask & MOVED_FROM:
+                from .tree import TEMPORARY  # not needed by a job without outputs
+
+                if not TEMPORARY.fullmatch(name):
+                    self.away.add(key)
+            if mask & FOLDER and mask & (MOVED_TO | CREATED):
                 self.appeared[key] = self.clock
-                if mask & FOLDER:
-                    self._enter(*key)
+                self._enter(*key)
         if self.moved.pop(key, None) and mask & MOVED_TO:
             self.reused.add(key[0])
         if mask & MOVED_TO:
