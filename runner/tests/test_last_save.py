@@ -99,6 +99,14 @@ class LastSave(test_keeper.KeeperCase):
         self.assertEqual([name for name in self.bucket.names("") if "link" in name], [])
 
 
+class Clock(test_keeper.KeeperCase):
+    def test_a_clock_that_is_set_back_holds_no_moment(self):
+        self.write("a")
+        self.keeper.start()
+        self.keeper.moment.at += 3600
+        self.assertEqual(self.moment(), {"a": "a"})
+
+
 class Commits(test_keeper.KeeperCase):
     def test_a_log_for_whose_copy_there_is_no_room_is_left_out(self):
         self.write("a")

@@ -191,12 +191,12 @@ class Keeper:
 
     def _follow(self, moment):
         """See what has come after a moment, and judge by it."""
-        now = time.time()
-        if moment.is_open and moment.soon is None and now >= moment.at + SETTLE_SECONDS:
+        passed = time.monotonic() - moment.taken
+        if moment.is_open and moment.soon is None and passed >= SETTLE_SECONDS:
             moment.soon = self._after(moment)
             if moment.soon:
                 rules.note_finished(moment, self._observer)
-        if moment.is_open and moment.soon and moment.later is None and now >= moment.at + QUIET_SECONDS:
+        if moment.is_open and moment.soon and moment.later is None and passed >= QUIET_SECONDS:
             moment.later = self._after(moment)
         if moment.soon and moment.sent:  # whether a file only grew is known when it was sent
             rules.follow(moment, self._observer)

@@ -3,6 +3,7 @@
 """What a directory held at one moment, and what of it was finished then."""
 
 import os
+import time
 from collections import Counter, namedtuple
 
 from ..errors import Final, text_of
@@ -50,6 +51,7 @@ class Moment:
     """
 
     def __init__(self, at, clock, listing, state, frozen):
+        self.taken = time.monotonic()
         self.at, self.clock, self.listing, self.state, self.frozen = at, clock, listing, state, frozen
         self.opened, self.closed, self.moved, self.unsteady = (), set(), {}, set()
         self.units = {}  # by their topmost path: those that the index does not have as they are
