@@ -33,7 +33,7 @@ class Remembered(unittest.TestCase):
         for number in range(20):
             self.replace(f"last.pt.tmp{number}", "last.pt")
             found.add(self.remembered())
-        self.assertEqual(len(found - {min(found)}), 1, found)  # the first one, and those that replace one
+        self.assertEqual(len(found - {min(found)}), 1, found)  # the first one replaces nothing
 
     def test_nothing_of_each_file_that_is_removed(self):
         found = set()
