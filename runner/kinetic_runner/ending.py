@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What follows the end of a call, up to its publication: the one place that keeps its outcome."""
 
+import math
 import os
 import time
 
@@ -47,17 +48,20 @@ def explain_file_error(attempt):
 
 def save_outputs(attempt, outcome, supervisor):
     """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
-    in_order = supervisor is None or left_in_order(outcome, supervisor)
+    in_order = supervisor is None or left_in_order(outcome, supervisor, attempt.options.processes)
     outcome.unsaved = attempt.outputs.save(in_order)
     outcome.warnings += attempt.outputs.refusals
 
 
-def left_in_order(outcome, supervisor):
-    """Return whether all files of a call are finished: it returned, or chose to end with exit code 0 or SystemExit, and was not cut off then."""
-    exited = os.WIFEXITED(supervisor.status)
-    if supervisor.killed or not exited and (supervisor.terminated or supervisor.timed_out or supervisor.stopped):
+def left_in_order(outcome, supervisor, processes):
+    """Return whether all files of a call are finished: it returned, or chose to end with exit code 0 or SystemExit, and was not cut off then.
+
+    If one of several processes fails, also by SystemExit, the others are told to end.
+    """
+    exited, told = os.WIFEXITED(supervisor.status), supervisor.stopped_at < math.inf
+    if supervisor.killed or told and not exited:
         return False
-    by_itself = not supervisor.terminated and (outcome.error or {}).get("type") == "SystemExit"
+    by_itself = not told and not processes and (outcome.error or {}).get("type") == "SystemExit"
     return outcome.returned or exited and (by_itself or os.WEXITSTATUS(supervisor.status) == 0)
 
 

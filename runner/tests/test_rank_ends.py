@@ -13,6 +13,7 @@ from fixture import RunnerCase, function, script
 from group import GroupCase
 from kinetic_runner import ranks
 from kinetic_runner.outcome import COMPLETED, Outcome
+from test_outputs import OutputCase
 
 # go() notes that this process is about to end; gone() waits until the process that did so has ended, and ranks.py knows it.
 MEET = """
@@ -104,6 +105,29 @@ if os.environ["RANK"] == "1":
     for stream in sys.stdout, sys.stderr:
         stream.write("last words")
 """
+# One process, or that of host 1, is in the middle of a file when the other one ends.
+CUT_OFF = """
+import os, signal, sys, time
+import kinetic
+go = os.path.join(os.environ["GATES"], "go")
+def put(text):
+    file = open(os.path.join(os.environ["KINETIC_OUTPUT_PATH"], "last.pt"), "w")
+    file.write(text)
+    file.flush()
+    return file
+def f():
+    if os.environ["RANK"] == "RANK_THAT_ENDS":
+        while not os.path.exists(go):
+            time.sleep(0.01)
+        END
+    HANDLER
+    put("whole").close()
+    kinetic.commit()
+    file = put("half")
+    open(go, "w").close()
+    while True:
+        time.sleep(0.01)
+"""
 WARNING = "train.py:f returned, but its process was killed by SIGABRT while exiting"
 
 
@@ -170,6 +194,18 @@ class RankEnds(RunnerCase):
             os.kill(int(file.read()), signal.SIGKILL)
 
 
+class CutOff(OutputCase):
+    def test_a_file_of_one_that_is_ended_because_another_calls_sys_exit(self):
+        source = CUT_OFF.replace("RANK_THAT_ENDS", "1").replace("END", "sys.exit(3)").replace("HANDLER", "")
+        ran = self.run_call(function(), {"train.py": source}, "--processes", "2", env={"GATES": self.root})
+        self.assertEqual((ran.code, self.saved(), self.read("incomplete/0/last.pt")), (3, {"last.pt": b"whole"}, b"half"), ran.out)
+
+    def test_files_of_processes_that_all_call_sys_exit(self):
+        source = "import os, sys\ndef f():\n  open(os.environ['KINETIC_OUTPUT_PATH'] + '/' + os.environ['RANK'], 'w').write('all')\n  sys.exit()"
+        ran = self.run_call(function(), {"train.py": source}, "--processes", "2")
+        self.assertEqual((ran.code, self.saved()), (0, {"0": b"all", "1": b"all"}), ran.out)
+
+
 class Ended(unittest.TestCase):
     def test_a_report_that_is_still_to_be_read_counts_more_than_a_crash(self):
         read, write = os.pipe()
@@ -195,6 +231,12 @@ class Hosts(GroupCase):
                 self.assertIsNone(process.poll())
         for ran in self.terminate(*processes):
             self.assertEqual((ran.code, self.exists("end.json")), (143, False), ran.out)
+
+    def test_a_file_of_a_host_whose_handler_of_sigterm_calls_sys_exit(self):
+        source = CUT_OFF.replace("RANK_THAT_ENDS", "0").replace("END", "raise ValueError").replace("HANDLER", "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))")
+        leader, member = self.parked(*self.hosts(function(), {"train.py": source}, env={"GATES": self.root}))
+        self.assertEqual(leader.end["reason"], "Exception", leader.out)
+        self.assertEqual((self.read("outputs/last.pt"), self.read("incomplete/1/last.pt")), (b"whole", b"half"), member.out)
 
 
 if __name__ == "__main__":
