@@ -86,6 +86,17 @@ class Resumed(OutputCase):
         self.assertEqual(found, "['ckpt/b']")
         self.assertIn("warning: outputs of job job-b were removed since it ended: ckpt/a\n", told)
 
+    def test_a_directory_whose_outputs_were_removed(self):
+        """An empty one would be taken for the newest checkpoint. Others that are empty come back."""
+        self.job_b(["checkpoint-400/a", "checkpoint-500/a", "checkpoint-500/opt/b"], done=True)
+        index = json.loads(self.bucket.read("job-b/sync/0.json"))
+        index["files"] += [{"path": path, "mode": 0o755, "mtime_ns": 1, "directory": True} for path in ("checkpoint-400", "checkpoint-500", "checkpoint-500/opt", "empty.dir")]
+        self.bucket.put("job-b/sync/0.json", json.dumps(index).encode())
+        for name in ("checkpoint-500/a", "checkpoint-500/opt/b"):
+            self.bucket.remove(f"job-b/outputs/{name}")
+        source = "import os\nprint(sorted(os.listdir(os.environ['KINETIC_OUTPUT_PATH'])))"
+        self.assertEqual(self.found(1, *RESUME, source=source)[0], "['checkpoint-400', 'empty.dir']")
+
     def test_a_plain_name_is_removed_while_the_job_runs(self):
         go = os.path.join(self.root, "go")
         os.mkfifo(go)

@@ -60,3 +60,57 @@ func TestRemovalOfWhatWasBefore(t *testing.T) {
 		t.Errorf("the index names %v", before)
 	}
 }
+
+// A directory goes with the last file in it, on whichever host: an empty checkpoint-500 would be taken for the newest checkpoint.
+func TestRemovalOfADirectory(t *testing.T) {
+	b := storetest.NewBucket(t)
+	file := func(path anyPath, content, object string) entry {
+		return entry{Path: path, Size: int64(len(content)), SHA256: hashOf(content), Mode: 0o644, Object: object}
+	}
+	folder := func(path anyPath) entry { return entry{Path: path, Mode: 0o755, Directory: true} }
+	for number, files := range [][]entry{
+		{folder("checkpoint-400"), file("checkpoint-400/0", "400", "sync/0/aa"), folder("checkpoint-500"), folder("checkpoint-500/opt"), file("checkpoint-500/opt/0", "500", "sync/0/bb"), folder("empty")},
+		{folder("checkpoint-400"), folder("checkpoint-500"), file("checkpoint-500/1", "500, too", "sync/1/aa")},
+	} {
+		data, err := index{Version: api.Contract.Versions.OutputsIndex, Attempt: 1, Ended: true, Files: files}.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Put(store.Sync("a1", number), string(data), nil)
+	}
+	for name, content := range map[string]string{"0/aa": "400", "0/bb": "500", "1/aa": "500, too"} {
+		b.Put("a1/sync/"+name, content, nil)
+	}
+	b.Put("a1/end.json", ended, nil)
+	dir := outputsOf(t, b, api.Handle{JobID: "a1", Hosts: 2})
+	for _, step := range []struct {
+		at   string
+		want [][]anyPath
+	}{
+		{"checkpoint-500/opt", [][]anyPath{{"checkpoint-400", "checkpoint-400/0", "checkpoint-500", "empty"}, {"checkpoint-400", "checkpoint-500", "checkpoint-500/1"}}},
+		{"checkpoint-500", [][]anyPath{{"checkpoint-400", "checkpoint-400/0", "empty"}, {"checkpoint-400"}}},
+	} {
+		files, err := dir.List(t.Context(), step.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := dir.Remove(t.Context(), files, true, func(int, int) {}); err != nil {
+			t.Fatal(err)
+		}
+		indexes, _, err := dir.indexes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left [][]anyPath
+		for _, x := range indexes {
+			var paths []anyPath
+			for _, e := range x.Files {
+				paths = append(paths, e.Path)
+			}
+			left = append(left, paths)
+		}
+		if diff := cmp.Diff(step.want, left); diff != "" {
+			t.Errorf("after %s, the indexes name (-want +got):\n%s", step.at, diff)
+		}
+	}
+}

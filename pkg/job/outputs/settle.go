@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -216,10 +217,14 @@ func (d *Dir) leaveOut(ctx context.Context, files []File) error {
 	if err != nil {
 		return err
 	}
+	emptied := d.emptied(indexes, gone)
 	var others []store.Object
 	versions := false
 	for _, x := range indexes {
-		goes := func(e entry) bool { return e.isFile() && gone[d.name(x, string(e.Path))] }
+		goes := func(e entry) bool {
+			name := d.name(x, string(e.Path))
+			return e.isFile() && gone[name] || e.Directory && emptied[name]
+		}
 		left := x
 		left.Files = slices.DeleteFunc(slices.Clone(x.Files), goes)
 		left.Before = slices.DeleteFunc(slices.Clone(x.Before), func(p past) bool { return goes(p.entry) })
@@ -252,4 +257,30 @@ func (d *Dir) leaveOut(ctx context.Context, files []File) error {
 		}
 	}
 	return d.delete(ctx, d.store, others)
+}
+
+// emptied returns the directories in which nothing is left when some files are gone. Restored empty, checkpoint-500 would pass for a
+// checkpoint. Those that were empty before stay.
+func (d *Dir) emptied(indexes []index, gone map[string]bool) map[string]bool {
+	found, kept := map[string]bool{}, map[string]bool{}
+	note := func(x index, e entry) {
+		name := d.name(x, string(e.Path))
+		folders := kept
+		if gone[name] && e.isFile() {
+			folders = found
+		}
+		for at := strings.LastIndex(name, "/"); at >= 0 && !e.Directory; at = strings.LastIndex(name[:at], "/") {
+			folders[name[:at]] = true
+		}
+	}
+	for _, x := range indexes {
+		for _, e := range x.Files {
+			note(x, e)
+		}
+		for _, p := range x.Before {
+			note(x, p.entry)
+		}
+	}
+	maps.DeleteFunc(found, func(folder string, _ bool) bool { return kept[folder] })
+	return found
 }

@@ -154,11 +154,17 @@ def is_same(found, entry):
 
 
 def drop_removed(items, plain, listed):
-    """Take out of items what is no longer under the plain names that they have, of those that are listed. Return its paths."""
+    """Take out of items what is no longer under the plain names that they have, of those that are listed. Return its paths.
+
+    A directory goes with all that it had: an empty one could pass for the newest checkpoint.
+    """
     there = {found.name for found in listed}
     gone = sorted(path for path, item in items.items() if item.store is plain and item.entry.kind == FILE and path not in there)
+    above = {folder for path in gone for folder in folders_above(path)}
     for path in gone:
         del items[path]
+    for folder in above.difference(*(folders_above(path) for path, item in items.items() if item.entry.kind != FOLDER)):
+        items.pop(folder, None)
     return gone
 
 
