@@ -123,6 +123,23 @@ class Shared(OutputCase):
         self.bucket.fail(lambda handler: (self.bucket.put("team/last.pt", b"of them, 2"), handler.serve()), 1, "GET .*team/last.pt.*alt=media")
         self.assertEqual(self.found(1, *self.DIRECTORY, source=LIST + "print(open(top + '/last.pt').read())")[0], "of them, 2")
 
+    def test_an_output_is_replaced_whenever_it_is_read(self):
+        """A log is taken as it is. Other files may belong together, so all are listed again, but not for ever."""
+        for name, reads in (("runs/events.out.tfevents.1", 1), ("last.pt", 5)):
+            written = [b"of them"]
+
+            def replace(handler, name=name, written=written):
+                written.append(b"of them, %d" % len(written))
+                self.bucket.put(f"team/{name}", written[-1])
+                handler.serve()
+
+            with self.subTest(name):
+                self.setUp()
+                self.bucket.put(f"team/{name}", written[0])
+                self.bucket.fail(replace, 10**6, f"GET .*team/{name}.*alt=media")
+                found, _ = self.found(1, *self.DIRECTORY, source=LIST + f"print(open(top + '/{name}').read())")
+                self.assertEqual((found, len(written)), (f"of them, {reads}", reads + 1))
+
     def test_an_output_that_is_not_replaced(self):
         self.bucket.put("team/tokenizer.json", b"of them")
         for number in (1, 2):

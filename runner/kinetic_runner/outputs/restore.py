@@ -13,11 +13,11 @@ from ..data.disk import room_for
 from ..errors import BadData, Mismatch, NotFound
 from ..store import Replaced, in_parallel
 from ..store.names import SYNC, index_name
-from ..store.objects import can_be_file, list_objects
+from ..store.objects import can_be_file, list_objects, object_of
 from ..text import COPY_BLOCK, readable, shorten, write_all
 from .index import ATTEMPT, LATEST, MOMENT, Entry, read_index
 from .plain import HASH, MARK
-from .tree import FILE, FOLDER, LINK, folders_above, stays_inside
+from .tree import FILE, FOLDER, LINK, LOG, folders_above, stays_inside
 
 PARALLEL = 6  # objects at a time
 TOLD, TOLD_CHARACTERS = 3, 200  # names in a message, and their length
@@ -169,10 +169,13 @@ def drop_removed(items, plain, listed):
 
 
 class Restore:
-    """Brings items into the directory root, which is empty. brought has them afterwards by path, each with the hash of its file."""
+    """Brings items into the directory root, which is empty. brought has them afterwards by path, each with the hash of its file.
 
-    def __init__(self, root, say):
-        self._root, self._say = root, say
+    newest: a plain name that others have replaced since it was listed is taken as it is. So is a log always.
+    """
+
+    def __init__(self, root, say, newest=False):
+        self._root, self._say, self._newest = root, say, newest
         self.broken = set()  # topmost paths that lack an object
         self.mismatch = None  # an error: what is under a plain name is not what it was
         self.brought = {}
@@ -207,7 +210,7 @@ class Restore:
         fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with open(fd, "wb", buffering=0):
             try:
-                entry, generation = fetch(item, fd)
+                entry, generation = fetch(item, fd, self._newest or LOG.fullmatch(os.path.basename(item.path)))
             except (NotFound, Replaced):
                 self.broken.add(item.path.partition("/")[0])
                 return
@@ -244,8 +247,11 @@ class Restore:
         self._say(f"warning: not restored, because their objects are missing: {named(sorted(self.broken))}")
 
 
-def fetch(item, fd):
-    """Write an object to a file. Return its entry, with the hash of what was written, which must be the one it has, and its generation."""
+def fetch(item, fd, newest):
+    """Write an object to a file. Return its entry, with the hash of what was written, which must be the one it has, and its generation.
+
+    newest: what has replaced it under a plain name will do.
+    """
     sha256, md5, size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0
     with item.store.open(item.name) as source:
         while block := source.read(COPY_BLOCK):
@@ -254,10 +260,13 @@ def fetch(item, fd):
             size += len(block)
             write_all(fd, block)
         generation = source.generation
-    expected = item.entry.sha256 or sha256.hexdigest()
-    if sha256.hexdigest() != expected or item.md5 and base64.b64encode(md5.digest()).decode() != item.md5:
+    entry, md5 = item.entry._replace(sha256=sha256.hexdigest(), size=size), base64.b64encode(md5.digest()).decode()
+    if item.entry.sha256 in ("", entry.sha256) and item.md5 in (None, "", md5):
+        return entry, generation
+    found = newest and not entry.object and item.store.attributes(item.name)
+    if not found or (str(found["generation"]), found.get("md5Hash")) != (generation, md5):
         raise Mismatch(f"{item.store.url(item.name)} is not what was saved: it was replaced, or corrupted in transit")
-    return item.entry._replace(sha256=expected, size=size), generation
+    return entry._replace(mtime=object_of(found, "").created * 10**9), generation
 
 
 def named(paths):

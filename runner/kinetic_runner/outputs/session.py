@@ -118,7 +118,7 @@ class Session:
             for text in plan.messages:
                 self._say(text)
             clear_directory(self._path)
-            restore = Restore(self._path, self._say)
+            restore = Restore(self._path, self._say, tries == 1)
             restore.run({**plan.items, **plan.begun})
             tries -= 1
             newer = self._plan(earlier, shared) if restore.broken and tries else plan
