@@ -2,10 +2,11 @@
 
 import gzip
 import os
+import sys
 import unittest
 
 from bucket import BUCKET
-from fixture import JOB, RunnerCase
+from fixture import JOB, RunnerCase, program
 from test_map import MapCase
 
 from kinetic_runner.outputs.directory import FIRST_SECONDS
@@ -105,6 +106,35 @@ class Outputs(MapCase):
         self.release(pod, 1, "first.pt", go)
         ran = self.finish(pod)
         self.assertEqual((ran.code, self.values(2)), (0, [{}, {"first.pt": 5}]), ran.out)
+
+    def test_what_is_renamed_just_before_an_input_fails(self):
+        """The directory is watched before anybody has looked at it, also after inputs with and without outputs."""
+        source = """
+            import os, time
+            def is_watched():
+                fds, inode = f"/proc/{os.getppid()}/fdinfo/", f" ino:{os.stat('.').st_ino:x} "
+                for fd in os.listdir(fds):
+                    try:
+                        if inode in open(fds + fd).read(): return True
+                    except FileNotFoundError: pass
+            def f(n):
+                os.chdir(os.environ["KINETIC_OUTPUT_PATH"])
+                if n == 0 or os.path.exists("last.pt"): return os.listdir(".")
+                while not is_watched(): time.sleep(0.01)
+                with open("last.pt.tmp", "w") as file: file.write("whole")
+                os.replace("last.pt.tmp", "last.pt")
+                END
+        """
+        start = self.start
+        change = "from kinetic_runner.outputs import directory, inputs; directory.FIRST_SECONDS = inputs.FIRST_SECONDS = 3600"
+        for end, value in (("raise ValueError('of ' + str(n))", None), ("os.kill(os.getpid(), 9)", ["last.pt"])):
+            with self.subTest(end):
+                self.setUp()
+                self.start = lambda argv, env: start([sys.executable, "-u", "-c", program(change)] + argv[3:], env)
+                ran = self.chunk(source.replace("END", end), [0, 1, 2, 0, 3])
+                values = [[] if n == 0 else value or f"of {n}" for n in (0, 1, 2, 0, 3)]
+                saved = [name for name in self.bucket.names(f"{JOB}/outputs/")]
+                self.assertEqual((ran.code, self.values(5), sorted(saved)), (0, values, [f"{JOB}/outputs/{number}/last.pt" for number in (1, 2, 4)]), ran.out)
 
     def test_directories_that_stay_empty_are_removed(self):
         self.chunk("import os\ndef f(n): return os.path.isdir(os.environ['KINETIC_OUTPUT_PATH'])", [1, 2])

@@ -38,10 +38,10 @@ def main(argv, _):
             continue
         if number != first and not may_start(report, credit):
             return EXIT_CLOSED
-        report.send(begins=number)
+        directories.enter(number)
+        report.send(begins=number)  # the runner watches the directory
         here = dict(call, scratch=os.path.join(call["scratch"], "inputs", str(number)), inline_bytes=INLINE_BYTES, inline_pickle=INLINE_BYTES)
         started = timestamp()
-        directories.enter(number)
         outcome = dict(failure) if failure else try_to_compute(forms, function, lambda: read(line), here, report, number)
         if warning := directories.leave(number):
             outcome["warnings"] = outcome["warnings"] + [warning]

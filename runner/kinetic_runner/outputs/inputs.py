@@ -11,6 +11,8 @@ from ..errors import RunnerError
 from ..losses import unsaved
 from .directory import FIRST_SECONDS, MESSAGES_SECONDS, Outputs, holds_something
 
+WATCHES = 4  # that are kept for inputs that wait to be saved: closing one takes milliseconds, and a user has 128
+
 
 class InputOutputs(Outputs):
     """The outputs of a chunk. The child makes the directory INDEX below path for each input, and names it to the function."""
@@ -19,6 +21,7 @@ class InputOutputs(Outputs):
         super().__init__(attempt)
         self._sessions, self._changing = {}, _thread.allocate_lock()
         self._current = None  # the input in progress
+        self._watches, self._watched = {}, None  # of inputs without a session, and the one that has begun last
         self._messages = []
 
     def _restore(self):
@@ -46,6 +49,8 @@ class InputOutputs(Outputs):
         self.next_at = min(self.next_at, time.monotonic() + FIRST_SECONDS)
         with self._changing:
             session = self._sessions.get(number)
+            if session is None:
+                self._watch_input(number)
         if session is not None:
             session.start()
 
@@ -126,6 +131,24 @@ class InputOutputs(Outputs):
     def _watch_early(self):
         """Do nothing: the directory of an input is watched when it has begun."""
 
+    def _watch_input(self, number):
+        """Watch the directory of an input: it may rename a file, and end, before the first look. The input before it has ended."""
+        from .watch import Watch
+
+        watch = self._watches.pop(self._watched, None)
+        if watch and self._watched != number and holds_something(self._place(self._watched)):
+            if len(self._watches) >= WATCHES:
+                watch.drain()
+                watch.close()  # what it has seen is for the session
+            self._watches[self._watched], watch = watch, None
+        self._watched, watch = number, watch or Watch()
+        self._watches[number] = watch
+        try:
+            watch.drain()  # else the directory of an earlier input with the same inode would seem to be watched
+            watch.add(self._place(number), os.stat(self._place(number)).st_ino)
+        except OSError:
+            pass  # the input has ended, or could not make it
+
     def commit(self, commit, number):
         """Save all that is closed of an input, as its function asks for."""
         if number.isdigit() and int(number) in self._attempt.left:
@@ -145,7 +168,7 @@ class InputOutputs(Outputs):
 
                 alive = lambda: number == self._current and self.alive()  # noqa: E731
                 where = f"{self.url}/{number}", self.home, self._place(number)
-                self._sessions[number] = Session(self._attempt, *where, number, self._interval, alive, self.note)
+                self._sessions[number] = Session(self._attempt, *where, number, self._interval, alive, self.note, self._watches.pop(number, None))
                 if self._hurried:
                     self._sessions[number].hurry()
             return self._sessions[number]
