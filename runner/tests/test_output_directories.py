@@ -47,6 +47,13 @@ class Directories(OutputCase):
         self.assertEqual((ran.code, self.bucket.read("team/last.pt")), (0, b"ours"), ran.stderr)
         self.assertNotIn("neither written nor restored", ran.stderr)
 
+    def test_what_a_job_has_restored_and_removed_stays_for_others(self):
+        for number in ("100", "200"):
+            self.bucket.put(f"team/ckpt-{number}/a", b"theirs")
+        rotate = "import os, shutil\nos.chdir(os.environ['KINETIC_OUTPUT_PATH'])\nshutil.rmtree('ckpt-100')\nos.mkdir('ckpt-300')\nopen('ckpt-300/a', 'w').write('ours')"
+        ran = self.attempt(1, rotate, "--output-dir", f"gs://{BUCKET}/team")
+        self.assertEqual((ran.code, sorted(self.bucket.names("team/ckpt"))), (0, [f"team/ckpt-{number}/a" for number in ("100", "200", "300")]), ran.stderr)
+
     def test_an_id_that_is_used_again(self):
         """The records of its earlier job, which had two attempts, are gone. Its index is with the outputs."""
         flags = ("--output-dir", f"gs://{BUCKET}/team", *AGAIN)
