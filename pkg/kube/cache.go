@@ -29,8 +29,8 @@ type cache struct {
 	events map[types.NamespacedName]map[types.UID]corev1.Event
 	// kueueWorkloads have as key the UID of each owner, one of which is the workload.
 	kueueWorkloads map[types.UID]map[types.UID]kueue.Workload
-	// keys are the keys of jobs, by the names of their workloads.
-	keys map[types.NamespacedName]key
+	// keys are the keys of jobs, by the names that events may have their workloads under.
+	keys map[types.NamespacedName]map[key]bool
 	// denied says why there may be more workloads than are known.
 	denied error
 	// withoutKueue says that the Workloads of Kueue can't be read.
@@ -40,15 +40,13 @@ type cache struct {
 func newCache() *cache {
 	return &cache{workloads: map[key]diagnose.Workload{}, pods: map[key]map[types.UID]*corev1.Pod{},
 		events:         map[types.NamespacedName]map[types.UID]corev1.Event{},
-		kueueWorkloads: map[types.UID]map[types.UID]kueue.Workload{}, keys: map[types.NamespacedName]key{}}
+		kueueWorkloads: map[types.UID]map[types.UID]kueue.Workload{}, keys: map[types.NamespacedName]map[key]bool{}}
 }
 
 func (c *cache) apply(ch change) []key {
 	touched := map[key]bool{}
 	if !ch.reset {
-		if k, known := c.put(ch.kind, ch.object, ch.deleted); known {
-			touched[k] = true
-		}
+		c.put(ch.kind, ch.object, ch.deleted, touched)
 		return slices.Collect(maps.Keys(touched))
 	}
 	for k := range c.workloads { // some may no longer exist
@@ -62,54 +60,61 @@ func (c *cache) apply(ch change) []key {
 		c.withoutKueue = ch.lacks
 	}
 	for _, o := range ch.all {
-		if k, known := c.put(ch.kind, o, false); known {
-			touched[k] = true
-		}
+		c.put(ch.kind, o, false, touched)
 	}
 	return slices.Collect(maps.Keys(touched))
 }
 
-// put adds or replaces an object of a kind, or removes it if it was deleted. It returns the job
-// that the object belongs to, and whether that is known.
-func (c *cache) put(kind kind, o runtime.Object, deleted bool) (key, bool) {
+// put adds or replaces an object of a kind, or removes it if it was deleted. It adds to touched the
+// jobs that the object may belong to, as far as they are known.
+func (c *cache) put(kind kind, o runtime.Object, deleted bool, touched map[key]bool) {
 	switch o := o.(type) {
 	case *corev1.Pod:
 		k := keyOf(&o.ObjectMeta)
 		insert(c.pods, k, o.UID, o, deleted)
-		return k, true
+		touched[k] = true
 	case *corev1.Event:
-		k, known := key{}, false
 		for _, name := range diagnose.WorkloadNames(o.InvolvedObject) {
 			about := types.NamespacedName{Namespace: o.Namespace, Name: name}
 			insert(c.events, about, o.UID, *o, deleted)
-			if found, ok := c.keys[about]; ok && !known {
-				k, known = found, true
-			}
+			maps.Copy(touched, c.keys[about])
 		}
-		return k, known
 	case *kueue.Workload:
-		k, known := key{}, false
 		for _, owner := range o.OwnerReferences {
 			insert(c.kueueWorkloads, owner.UID, o.UID, *o, deleted)
-			found, ok := c.keys[types.NamespacedName{Namespace: o.Namespace, Name: owner.Name}]
-			if w := c.workloads[found]; ok && w.Exists() && w.Meta().UID == owner.UID {
-				k, known = found, true
+			for k := range c.keys[types.NamespacedName{Namespace: o.Namespace, Name: owner.Name}] {
+				if w := c.workloads[k]; w.Exists() && w.Meta().UID == owner.UID {
+					touched[k] = true
+				}
 			}
 		}
-		return k, known
+	default:
+		if w := diagnose.NewWorkload(kind.workload, o); w.Exists() {
+			k := keyOf(w.Meta())
+			c.putWorkload(k, w, deleted)
+			touched[k] = true
+		}
 	}
-	w := diagnose.NewWorkload(kind.workload, o)
-	if !w.Exists() {
-		return key{}, false
-	}
-	k, name := keyOf(w.Meta()), types.NamespacedName{Namespace: w.Meta().Namespace, Name: w.Meta().Name}
+}
+
+func (c *cache) putWorkload(k key, w diagnose.Workload, deleted bool) {
 	if deleted {
 		delete(c.workloads, k)
-		delete(c.keys, name)
 	} else {
-		c.workloads[k], c.keys[name] = w, k
+		c.workloads[k] = w
 	}
-	return k, true
+	for _, name := range eventNames(w) {
+		insert(c.keys, name, k, true, deleted)
+	}
+}
+
+// eventNames returns the names that events about a workload and its parts have in the cache.
+func eventNames(w diagnose.Workload) []types.NamespacedName {
+	var names []types.NamespacedName
+	for _, name := range diagnose.EventNames(w.Meta().Name) {
+		names = append(names, types.NamespacedName{Namespace: w.Meta().Namespace, Name: name})
+	}
+	return names
 }
 
 // insert sets or deletes an entry in a map of maps. It leaves no empty map.
@@ -131,8 +136,7 @@ func (c *cache) forget(k kind) {
 	case k.workload != nil:
 		for key, w := range c.workloads {
 			if w.Kind() == k.workload {
-				delete(c.workloads, key)
-				delete(c.keys, types.NamespacedName{Namespace: w.Meta().Namespace, Name: w.Meta().Name})
+				c.putWorkload(key, w, true)
 			}
 		}
 	case k.resource == podResource:
@@ -150,7 +154,14 @@ func (c *cache) all() []key { return slices.Collect(maps.Keys(c.workloads)) }
 func (c *cache) snapshot(k key) snapshot {
 	s := snapshot{Workload: c.workloads[k], pods: c.pods[k], denied: c.denied}
 	if s.Exists() {
-		s.events = c.events[types.NamespacedName{Namespace: k.namespace, Name: s.Meta().Name}]
+		for _, name := range eventNames(s.Workload) {
+			if more := c.events[name]; len(s.events) == 0 {
+				s.events = more
+			} else if len(more) > 0 {
+				s.events = maps.Clone(s.events) // it is the cache's
+				maps.Copy(s.events, more)
+			}
+		}
 		s.kueueWorkloads = c.kueueWorkloads[s.Meta().UID]
 		for _, p := range s.pods {
 			if s.IsOfOlder(p) {

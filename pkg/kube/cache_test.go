@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,6 +89,29 @@ func TestCacheForgetsWhatIsDeleted(t *testing.T) {
 	n.forget(c.jobs())
 	if len(n.workloads)+len(n.keys) != 0 {
 		t.Errorf("left: %+v", n)
+	}
+}
+
+// Two jobs may have names that the names of their pods can't tell apart. Both have the event then.
+func TestCacheSharesTheEventsOfACutName(t *testing.T) {
+	c, n := &Client{}, newCache()
+	start := "kinetic-" + strings.Repeat("n", 47) // what the name of a pod with an index has of theirs
+	for i, id := range []string{"a1", "b2"} {
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: start + "-1" + id[:1], Namespace: "ml", UID: types.UID(id), Labels: map[string]string{api.LabelJobID: id}}}
+		n.apply(change{kind: c.jobs(), object: j})
+		if i == 0 {
+			own := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", UID: "own"}, InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: j.Name}}
+			n.apply(change{kind: c.events(), object: own})
+		}
+	}
+	about := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", UID: "e1"}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: start + "-0-x7k2p"}}
+	touched := n.apply(change{kind: c.events(), object: about})
+	if a, b := n.snapshot(key{"ml", "a1"}), n.snapshot(key{"ml", "b2"}); len(touched) != 2 || len(a.events) != 2 || len(b.events) != 1 {
+		t.Errorf("it touches %v; they have %v and %v", touched, a.events, b.events)
+	}
+	about.InvolvedObject.Name, about.UID = start[:53]+"-1-0-x7k2p", "e2"
+	if touched := n.apply(change{kind: c.events(), object: about}); len(touched) != 0 {
+		t.Errorf("an event of another touches %v", touched)
 	}
 }
 

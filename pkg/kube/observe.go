@@ -203,7 +203,7 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 	return func(o runtime.Object) runtime.Object {
 		switch o := o.(type) {
 		case *corev1.Event:
-			if o.InvolvedObject.Kind == "PersistentVolumeClaim" || slices.Contains(diagnose.WorkloadNames(o.InvolvedObject), workload.Name) {
+			if o.InvolvedObject.Kind == "PersistentVolumeClaim" || diagnose.MayBePartOf(o.InvolvedObject, workload.Name) {
 				return o
 			}
 		case *kueue.Workload:

@@ -141,3 +141,34 @@ func TestEventsOfClaimsAreRead(t *testing.T) {
 		t.Errorf("asked for %q, want all events", s.asked)
 	}
 }
+
+// The events of a pod are its job's where the pod's name has no room for the whole name of the job.
+func TestEventsOfPodsOfJobsWithLongNames(t *testing.T) {
+	const id = "cpu-a-function-with-a-name-3f9a-20260101-000000-ab" // 50 characters
+	for name, tt := range map[string]struct {
+		hosts int32
+		pod   string // its end
+	}{"one pod": {0, "kinetic-" + id + "x7k2p"}, "hosts": {2, "kinetic-" + id[:47] + "-0-x7k2p"}} {
+		t.Run(name, func(t *testing.T) {
+			j := listOfOneJob().Items[0]
+			j.Name, j.Labels = "kinetic-"+id, map[string]string{api.LabelJobID: id}
+			p := theirPod(waiting("ContainerCreating"))
+			p.Name, p.Labels, p.CreationTimestamp, p.Spec.NodeName = tt.pod, j.Labels, at(1), "n1"
+			if tt.hosts > 0 {
+				j.Spec.CompletionMode, j.Spec.Completions = new(batchv1.IndexedCompletion), &tt.hosts
+				p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: "0"}
+			}
+			e := eventAbout(p.Name)
+			e.Reason, e.Message, e.LastTimestamp = "FailedCreatePodSandBox", "no address", at(2)
+			s := &selective{job: j, pods: []corev1.Pod{p}, events: []corev1.Event{e}}
+			w := New(clientOf(t, "ml", s.ServeHTTP))
+			const want = "node n1 can't set up the pod: no address"
+			if got, err := w.Status(t.Context(), handleOf(id)); err != nil || !strings.Contains(got.Message, want) {
+				t.Errorf("%q, %v, want %q", got.Message, err, want)
+			}
+			if all, err := w.List(t.Context(), api.ListReasons); err != nil || len(all) != 1 || !strings.Contains(all[0].Status.Message, want) {
+				t.Errorf("a list has %+v, %v, want %q", all, err, want)
+			}
+		})
+	}
+}

@@ -2,13 +2,10 @@ package diagnose
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -80,27 +77,6 @@ func (s Observation) countDisruptions(least int) string {
 		return fmt.Sprintf("; preempted %s", often(times))
 	}
 	return fmt.Sprintf("; evicted from its node %s", often(len(taken)))
-}
-
-// mayName reports whether a pod of the workload can have a name. A pod of job train-2 has one that begins with the name of
-// job train, too: only what follows tells them apart.
-func (w Workload) mayName(pod string) bool {
-	if !w.Exists() {
-		return false
-	}
-	words, found := strings.CutPrefix(pod, w.meta.Name+"-")
-	first, second, two := strings.Cut(words, "-")
-	switch {
-	case !found:
-		return false
-	case w.job == nil: // the leader, or a worker
-		n, err := strconv.Atoi(second)
-		return first == "0" && (!two || err == nil && n > 0)
-	case w.isMultiHost() || w.IsMap():
-		index, err := strconv.Atoi(first)
-		return two && !strings.Contains(second, "-") && err == nil && index < int(ptr.Deref(w.job.Spec.Completions, math.MaxInt32))
-	}
-	return !two
 }
 
 func often(n int) string {

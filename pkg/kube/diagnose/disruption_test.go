@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,13 +46,18 @@ func TestDisruptionsOfAnotherJobAreNotCounted(t *testing.T) {
 	single, hosts, set := job(), job(), lws()
 	single.Name, hosts.Name, set.Name = "kinetic-train", "kinetic-train", "kinetic-train"
 	hosts.Spec.CompletionMode, hosts.Spec.Completions = new(batchv1.IndexedCompletion), new(int32(4))
+	long, longHosts := job(), hosts.DeepCopy()
+	long.Name = "kinetic-cpu-" + strings.Repeat("n", 46) // as long as can be
+	longHosts.Name = long.Name
 	for name, tt := range map[string]struct {
 		workload Workload
 		ours     []string
 		others   []string
 	}{
 		"a Job":             {NewWorkload(Job, single), []string{"kinetic-train-x7x7x"}, []string{"kinetic-train-2-x7x7x", "kinetic-training-x7x7x"}},
-		"an indexed Job":    {NewWorkload(Job, hosts), []string{"kinetic-train-3-x7x7x"}, []string{"kinetic-train-x7x7x", "kinetic-train-4-x7x7x", "kinetic-train-b-x7x7x", "kinetic-train-2-0-x7x7x"}},
+		"an indexed Job":    {NewWorkload(Job, hosts), []string{"kinetic-train-3-x7x7x"}, []string{"kinetic-train-x7x7x", "kinetic-train-4-x7x7x", "kinetic-train-b-x7x7x", "kinetic-train-2-0-x7x7x", "kinetic-train-" + strings.Repeat("0", 60) + "-x7x7x"}},
+		"a long name":       {NewWorkload(Job, long), []string{long.Name + "x7x7x"}, []string{long.Name[:57] + "-x7x7x"}},
+		"and indexed":       {NewWorkload(Job, longHosts), []string{long.Name[:55] + "-3-x7x7x"}, []string{long.Name + "x7x7x", long.Name[:55] + "-4-x7x7x", long.Name[:54] + "-3-x7x7x"}},
 		"a LeaderWorkerSet": {NewWorkload(LeaderWorkerSet, set), []string{"kinetic-train-0", "kinetic-train-0-12"}, []string{"kinetic-train-0-0", "kinetic-train-2-0", "kinetic-train-0-0-1", "kinetic-train-x7x7x"}},
 	} {
 		for want, names := range map[bool][]string{true: tt.ours, false: tt.others} {

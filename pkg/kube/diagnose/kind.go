@@ -154,29 +154,6 @@ func Extras(h api.Handle) []schema.GroupVersionResource {
 	return nil
 }
 
-// WorkloadNames returns the possible names of the workload that an object is, or is a
-// part of. The names of pod makers, StatefulSets and Kueue's Workloads have up to two
-// words more than the workload's name.
-func WorkloadNames(o corev1.ObjectReference) []string {
-	name := o.Name
-	parts := map[string]int{"Pod": 2, "StatefulSet": 1, "Workload": 2}[o.Kind]
-	if o.Kind == "Workload" {
-		for _, k := range Kinds {
-			name = strings.TrimPrefix(name, k.word()+"-")
-		}
-	}
-	names := []string{name}
-	for range parts {
-		i := strings.LastIndexByte(name, '-')
-		if i <= 0 {
-			break
-		}
-		name = name[:i]
-		names = append(names, name)
-	}
-	return names
-}
-
 // MayBeOfJob reports whether an object may belong to a job, by its name.
 func MayBeOfJob(o corev1.ObjectReference) bool { return IsJobName(WorkloadNames(o)[0]) }
 
