@@ -11,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -158,6 +160,30 @@ func TestStartRemovesNothingAfterARefusal(t *testing.T) {
 	}
 	if i := slices.IndexFunc(s.asked, func(r string) bool { return strings.HasPrefix(r, "DELETE ") }); i >= 0 {
 		t.Errorf("it asked to %s", s.asked[i])
+	}
+}
+
+// Submits at the same time get into each other's way where a quota counts objects. Then nothing was created, and
+// another try may succeed. Any other conflict is final.
+func TestStartWhileAQuotaIsUsedByOthers(t *testing.T) {
+	for resource, starts := range map[string]bool{"resourcequotas": true, "jobs": false} {
+		t.Run(resource, func(t *testing.T) {
+			s, w := start(t, claimOf("1Gi"))
+			conflicts := map[string]int{}
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				if conflicts[r.URL.Path]++; r.Method != http.MethodPost || conflicts[r.URL.Path] > 1 {
+					return false
+				}
+				conflict := apierrors.NewConflict(schema.GroupResource{Resource: resource}, "gke-resource-quotas", errors.New("it has been modified")).ErrStatus
+				conflict.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+				answerWith(w, http.StatusConflict, conflict)
+				return true
+			}
+			err := w.Start(t.Context(), a1, nil)
+			if made := s.at(jobPath) != nil; made != starts || starts != (err == nil) {
+				t.Errorf("the Job is there: %v, %v", made, err)
+			}
+		})
 	}
 }
 

@@ -161,12 +161,16 @@ func lacksRight(err error) bool {
 // lacksNamespace reports whether the error is that the namespace does not exist. The API
 // server checks that before it does anything.
 func lacksNamespace(err error) bool {
+	return apierrors.IsNotFound(err) && kindIn(err) == "namespaces"
+}
+
+// kindIn returns the resource that an answer of the API server is about, "" if that is not known.
+func kindIn(err error) string {
 	var status apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
-		return false
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return ""
 	}
-	details := status.Status().Details
-	return details != nil && details.Kind == "namespaces"
+	return status.Status().Details.Kind
 }
 
 // unexpected returns the beginning of an answer that is not from Kubernetes.
@@ -180,10 +184,11 @@ func unexpected(err error) string {
 	return text
 }
 
-// Transient reports whether the same call may succeed later.
+// Transient reports whether the same call may succeed later. A quota that others use at the same time is a
+// conflict, although nobody has changed the object itself.
 func Transient(err error) bool {
 	return passes(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) ||
-		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
+		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err) && kindIn(err) == "resourcequotas"
 }
 
 // Refused reports whether a request failed for good: the API server refused it, or can't be
