@@ -12,21 +12,25 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// askTime is how long a list waits for what stores may add to it.
-const askTime = 5 * time.Second
+const (
+	// askTime is how long a list waits for what stores may add to it.
+	askTime = 5 * time.Second
+	// restTime is for how long a store that did not answer is not asked again: longer than a list takes.
+	restTime = 30 * time.Second
+)
 
 // additions reads from stores what a list of workloads lacks. A store that does not
-// answer in time is not asked again: an incomplete list is better than none.
+// answer in time is not asked again for a while: an incomplete list is better than none.
 type additions struct {
 	registry Registry
 	mu       sync.Mutex
 	stores   map[string]store.Store // by URL, without the usual one; each is opened once
-	silent   map[string]bool        // by URL: the store did not answer in time
+	silent   map[string]time.Time   // by URL: until when the store is not asked, because it did not answer in time
 }
 
 // additions returns additions, which the caller must close.
 func (reg Registry) additions() *additions {
-	return &additions{registry: reg, stores: map[string]store.Store{}, silent: map[string]bool{}}
+	return &additions{registry: reg, stores: map[string]store.Store{}, silent: map[string]time.Time{}}
 }
 
 func (a *additions) close() {
@@ -141,8 +145,9 @@ func (a *additions) ask(ctx context.Context, entries []api.JobSummary, wanted fu
 		do(ctx, &entries[i], &Job{Handle: api.Handle{JobID: e.ID}, Store: a.storeAt(e.Store)})
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		answered[e.Store] = answered[e.Store] || ctx.Err() == nil
-		a.silent[e.Store] = a.silent[e.Store] || !answered[e.Store]
+		if answered[e.Store] = answered[e.Store] || ctx.Err() == nil; !answered[e.Store] {
+			a.silent[e.Store] = time.Now().Add(restTime)
+		}
 	})
 }
 
@@ -150,7 +155,7 @@ func (a *additions) ask(ctx context.Context, entries []api.JobSummary, wanted fu
 func (a *additions) storeAt(url string) store.Store {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.silent[url] {
+	if time.Now().Before(a.silent[url]) {
 		return store.None(errors.New("it did not answer in time"))
 	}
 	if url == a.registry.Store.URL() {

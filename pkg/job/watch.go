@@ -22,7 +22,7 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 		if err != nil {
 			return err
 		}
-		if entries, err = more.selected(ctx, f, entries, told, others); err != nil {
+		if entries, err = more.selected(ctx, f, entries, told, others); err != nil && first {
 			return err
 		}
 		if first {
@@ -49,7 +49,8 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 }
 
 // selected returns the entries that the filter chooses by labels and user, including all that
-// are in told. others are jobs that are known to be another user's.
+// are in told. others are jobs that are known to be another user's. If the store does not tell whose
+// some jobs are, it returns the rest with an error, and asks again when they change.
 func (a *additions) selected(ctx context.Context, f Filter, entries []api.JobSummary, told map[jobKey]api.JobSummary, others map[jobKey]bool) ([]api.JobSummary, error) {
 	var chosen, unknown []api.JobSummary
 	for _, e := range entries {
@@ -67,10 +68,10 @@ func (a *additions) selected(ctx context.Context, f Filter, entries []api.JobSum
 	if len(unknown) == 0 {
 		return chosen, nil
 	}
+	mine, err := a.ofUser(ctx, slices.Clone(unknown), f.User)
 	for _, e := range unknown {
-		others[keyOf(e)] = true
+		others[keyOf(e)] = err == nil
 	}
-	mine, err := a.ofUser(ctx, unknown, f.User)
 	for _, e := range mine {
 		delete(others, keyOf(e))
 	}

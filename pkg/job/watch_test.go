@@ -3,12 +3,16 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func found(id string, state api.State, message string) api.JobSummary {
@@ -224,6 +228,77 @@ func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
 			if want := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC); !errors.Is(err, over) || !got.Equal(want) {
 				t.Errorf("it began at %v, want %v; error %v", got, want, err)
 			}
+		})
+	}
+}
+
+// outage is a store that is away for some time: its reads fail, or hang if no error is given.
+type outage struct {
+	store.Store
+	err  error
+	away bool
+}
+
+func (o *outage) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if !o.away {
+		return o.Store.Open(ctx, name)
+	}
+	if o.err == nil {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return nil, o.err
+}
+
+// A watch, which may run for weeks, asks a store again that did not answer once.
+func TestAWatchOutlivesAnOutageOfTheStore(t *testing.T) {
+	handles := map[string]string{}
+	for _, id := range []string{"a", "b"} {
+		handles[id+"/handle.json"] = fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":"ann"}`, id)
+	}
+	in := func(id string, state api.State) []api.JobSummary {
+		e := found(id, state, "")
+		e.Store = "gs://team"
+		return []api.JobSummary{e}
+	}
+	for name, tt := range map[string]struct {
+		filter Filter
+		err    error
+		want   []string // what is told: id, state and user
+	}{
+		"it hangs":                       {Filter{}, nil, []string{"a PENDING ", "a RUNNING ann", "b RUNNING ann"}},
+		"it fails, and users are needed": {Filter{User: "ann"}, errors.New("no answer"), []string{"a RUNNING ann", "b RUNNING ann"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &outage{Store: storeWith(t, handles), err: tt.err}
+			synctest.Test(t, func(t *testing.T) {
+				p := Registry{Store: store.None(nil), Kind: api.BackendGKE, OpenStore: func(string) (store.Store, error) { return s, nil }}
+				p.Backend = watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
+					if err := seen(nil); err != nil {
+						return err
+					}
+					s.away = true
+					if err := seen(in("a", api.Pending)); err != nil {
+						return err
+					}
+					<-time.After(time.Minute)
+					s.away = false
+					if err := seen(in("a", api.Running)); err != nil {
+						return err
+					}
+					return seen(in("b", api.Running))
+				})
+				var told []string
+				err := p.WatchEntries(t.Context(), tt.filter, api.ListReasons, func(entries []api.JobSummary) error {
+					for _, e := range entries {
+						told = append(told, e.ID+" "+string(e.State)+" "+e.User)
+					}
+					return nil
+				})
+				if diff := cmp.Diff(tt.want, told); diff != "" || err != nil {
+					t.Errorf("%v (-want +got)\n%s", err, diff)
+				}
+			})
 		})
 	}
 }
