@@ -15,6 +15,7 @@ const (
 	pulledName   = `^[^\s"]+/[^\s"]+: `      // the image's full name once more
 	address      = `https?://\S+|[\w-]+(?:\.[\w-]+)+`
 	wrongMachine = `(?i)no match for platform|no matching manifest`
+	notUnpacked  = `(?i)content digest|snapshotter|failed to extract layer`
 	denied       = `(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`
 	noPart       = `(?i)content at +not found|blob[ _]unknown`
 	noImage      = `(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`
@@ -72,6 +73,7 @@ func explainPull(p corev1.Pod, image, said string) Diagnosis {
 	// pullFailures are tried in order.
 	pullFailures := []pullFailure{
 		{wrongMachine, "image %[1]s was not built for the processor of node %[2]s", "", true, false},
+		{notUnpacked, "node %[2]s can't unpack image %[1]s: %[3]s", "", false, false},
 		{denied, "image %[1]s can't be pulled, access is denied: %[3]s",
 			"gcloud artifacts repositories get-iam-policy %[2]s --location=%[3]s --project=%[1]s", false, false},
 		{noPart, "the registry has lost a part of image %[1]s: %[3]s", "", true, true},
