@@ -31,6 +31,9 @@ func disruption(p corev1.Pod) string {
 		if strings.Contains(c.Message, "critical pod") {
 			return fmt.Sprintf("node %s needed the room for a system pod", p.Spec.NodeName)
 		}
+		if p.Status.Reason == "Evicted" {
+			return evicted(p.Status.Message)
+		}
 		text = fmt.Sprintf("node %s was shut down", p.Spec.NodeName)
 	default:
 		text = "disrupted" + prefixed(": ", foreign(c.Message))

@@ -16,9 +16,12 @@ func TestDisruptions(t *testing.T) {
 	drained := pod("kinetic-a1-b", 1, running(2))
 	drained.Spec.NodeName = "n1"
 	drained.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", LastTransitionTime: at(7)}}
+	filled := pod("kinetic-a1-c", 8, terminated(137, "Error", ""))
+	filled.Status.Reason, filled.Status.Message = "Evicted", "The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi. Container kinetic-worker was using 80Gi, request is 0, has larger consumption of ephemeral-storage. "
+	filled.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet, Message: filled.Status.Message, LastTransitionTime: at(8)}}
 	its := job()
 	its.Name = "kinetic-a1"
-	s := Observation{Workload: NewWorkload(Job, its), Pods: []corev1.Pod{drained}}
+	s := Observation{Workload: NewWorkload(Job, its), Pods: []corev1.Pod{drained, filled}}
 	for i, e := range []struct{ kind, reason, message string }{
 		{"Pod", "Preempted", "Preempted by pod 5a7c on node n2"},
 		{"Pod", "TaintManagerEviction", "Marking for deletion Pod ml/kinetic-a1-a"},
@@ -35,6 +38,7 @@ func TestDisruptions(t *testing.T) {
 		{Time: at(1).UTC(), Why: "its node was lost or became unavailable"},
 		{Time: at(3).UTC(), Why: "evicted by Kueue: Preempted to accommodate a workload due to prioritization in the ClusterQueue"},
 		{Time: at(7).UTC(), Why: "evicted from node n1, which is being drained"},
+		{Time: at(8).UTC(), Why: "evicted: its node was low on ephemeral-storage, kinetic-worker used 80Gi and had requested 0; request more with --disk"},
 	}
 	if diff := cmp.Diff(want, s.Disruptions()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
