@@ -57,9 +57,9 @@ func NewClient(given *rest.Config, namespace string, tell func(string)) (*Client
 		groups = append(groups, k.GroupVersion())
 	}
 	way, config := apiserver.Monitored(given, tell)
-	http, err := rest.HTTPClientFor(config)
+	http, err := apiserver.HTTPClient(config)
 	if err != nil {
-		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
+		return nil, err
 	}
 	c := &Client{config: given, namespace: namespace, codec: runtime.NewParameterCodec(scheme), transport: way, versions: map[schema.GroupVersion]rest.Interface{}}
 	factory := serializer.NewCodecFactory(scheme)

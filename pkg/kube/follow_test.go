@@ -77,7 +77,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var reasonOf = map[int]metav1.StatusReason{http.StatusGone: "Expired", http.StatusForbidden: "Forbidden", http.StatusServiceUnavailable: "ServiceUnavailable"}
+var reasonOf = map[int]metav1.StatusReason{http.StatusGone: "Expired", http.StatusForbidden: "Forbidden", http.StatusUnauthorized: "Unauthorized", http.StatusServiceUnavailable: "ServiceUnavailable"}
 
 func podNamed(name, version string) map[string]any {
 	return map[string]any{"kind": "Pod", "apiVersion": "v1", "metadata": map[string]any{"name": name, "resourceVersion": version}}
@@ -194,5 +194,25 @@ func changeText(t *testing.T, ch change) string {
 		return "-" + name(ch.object)
 	default:
 		return name(ch.object)
+	}
+}
+
+// A login that expires while a watch runs ends it only if the next one is not accepted, either.
+func TestFollowAfterALoginHasExpired(t *testing.T) {
+	for name, tt := range map[string]struct {
+		replies []reply
+		want    string
+		asked   string
+	}{
+		"once":  {[]reply{{list: "a"}, {code: 401}, {events: "+b@5"}}, "[a] b", "list, watch 4, watch 4, watch 5"},
+		"twice": {[]reply{{list: "a"}, {code: 401}, {code: 401}, {events: "+b@5"}}, "[a]", "list, watch 4, watch 4"},
+	} {
+		s := &scripted{replies: tt.replies}
+		var got []string
+		c := clientOf(t, "ml", s.ServeHTTP)
+		err := c.follow(t.Context(), podsOf(c), func(ch change) { got = append(got, changeText(t, ch)) })
+		if apierrors.IsUnauthorized(err) != (name == "twice") || strings.Join(got, " ") != tt.want || strings.Join(s.asked, ", ") != tt.asked {
+			t.Errorf("%s: %v after %q and %q", name, err, got, s.asked)
+		}
 	}
 }

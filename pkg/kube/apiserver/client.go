@@ -31,9 +31,9 @@ func NewClient(config *rest.Config, notify func(string)) (*Client, error) {
 	way, config := Monitored(config, notify)
 	config.QPS = -1 // the server does its own throttling
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	http, err := rest.HTTPClientFor(config)
+	http, err := HTTPClient(config)
 	if err != nil {
-		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
+		return nil, err
 	}
 	client, err := rest.UnversionedRESTClientForConfigAndClient(config, http)
 	if err != nil {
