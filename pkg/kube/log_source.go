@@ -41,12 +41,12 @@ func (s logSource) WatchPods(ctx context.Context, seen func(logs.Pods) bool) err
 
 func (s logSource) Open(ctx context.Context, p logs.Pod, o logs.OpenOptions) (io.ReadCloser, error) {
 	c := s.cluster.client
-	return c.openLog(ctx, PodName{c.namespace, p.Name}, o)
+	return c.openLog(ctx, PodName{c.namespace, p.Name}, api.ContainerName, o)
 }
 
-// openLog requests the log of the call in a pod, as logs.Source describes it.
-func (c *Client) openLog(ctx context.Context, p PodName, o logs.OpenOptions) (io.ReadCloser, error) {
-	request := &corev1.PodLogOptions{Container: api.ContainerName, Timestamps: true, Follow: o.Follow}
+// openLog requests the log of a container in a pod, as logs.Source describes it.
+func (c *Client) openLog(ctx context.Context, p PodName, container string, o logs.OpenOptions) (io.ReadCloser, error) {
+	request := &corev1.PodLogOptions{Container: container, Timestamps: true, Follow: o.Follow}
 	if !o.Since.IsZero() {
 		request.SinceTime = &metav1.Time{Time: o.Since}
 	}

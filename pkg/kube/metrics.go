@@ -59,7 +59,7 @@ const longestLine = 4 << 10
 
 // LastLine returns the last line that the call in a pod has printed so far, "" if there is none.
 func (c *Cluster) LastLine(ctx context.Context, pod PodName) (string, error) {
-	body, err := c.client.openLog(ctx, pod, logs.OpenOptions{Tail: 1, Limit: longestLine})
+	body, err := c.client.openLog(ctx, pod, api.ContainerName, logs.OpenOptions{Tail: 1, Limit: longestLine})
 	if err != nil {
 		return "", err
 	}

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // PartLog implements job.Backend.
@@ -20,7 +24,10 @@ func (c *Cluster) PartLog(ctx context.Context, h api.Handle, part string, o logs
 	if number > 0 {
 		pod = fmt.Sprintf("%s-%d", pod, number)
 	}
-	asked := corev1.PodLogOptions{Container: container, Follow: o.Follow}
+	if o.Follow {
+		return c.followContainer(ctx, partSource{logSource: logSource{c, h}, pod: pod, container: container}, o.Tail, w)
+	}
+	asked := corev1.PodLogOptions{Container: container}
 	if o.Tail >= 0 {
 		asked.TailLines = new(int64(o.Tail))
 	}
@@ -36,3 +43,58 @@ func (c *Cluster) PartLog(ctx context.Context, h api.Handle, part string, o logs
 	_, err = io.Copy(w, body)
 	return err
 }
+
+// followContainer writes the log of a container until that has ended, whatever happens to the connection.
+func (c *Cluster) followContainer(ctx context.Context, s partSource, tail int, w io.Writer) error {
+	now, err := c.client.snapshot(ctx, s.handle)
+	if err != nil {
+		return err
+	}
+	status := s.status(now)
+	if diagnose.StartOf(status).IsZero() {
+		return fmt.Errorf("container %s of pod %s has not started: %w", s.container, s.pod, fs.ErrNotExist)
+	}
+	s.id = status.ContainerID
+	none := &logs.Archive{Store: store.None(errors.New("it has no log of a part that runs")), JobID: s.handle.JobID, WithoutLog: true}
+	return logs.Read(ctx, s, none, logs.Options{Follow: true, Tail: tail}, display.Both(w))
+}
+
+// partSource is the source of the log of a part of the Pathways runtime: of one container, and not of one that takes its place.
+type partSource struct {
+	logSource
+	pod, container, id string
+}
+
+// status returns the status of what runs in the place of the container.
+func (s partSource) status(now snapshot) corev1.ContainerStatus {
+	for _, p := range now.pods {
+		all := slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+		if i := slices.IndexFunc(all, func(c corev1.ContainerStatus) bool { return c.Name == s.container }); i >= 0 && p.Name == s.pod {
+			return all[i]
+		}
+	}
+	return corev1.ContainerStatus{}
+}
+
+// parts returns the container as the only pod of a job that ends with it.
+func (s partSource) parts(now snapshot) logs.Pods {
+	status := s.status(now)
+	if status.ContainerID != s.id || diagnose.StartOf(status).IsZero() {
+		return logs.Pods{JobEnded: true}
+	}
+	ended := status.State.Terminated != nil
+	return logs.Pods{JobEnded: ended, List: []logs.Pod{{Name: s.pod, UID: s.id, Started: diagnose.StartOf(status), Running: !ended, Ended: ended}}}
+}
+
+// WatchPods implements logs.Source.
+func (s partSource) WatchPods(ctx context.Context, seen func(logs.Pods) bool) error {
+	return s.cluster.observe(ctx, s.handle, func(now snapshot) bool { return seen(s.parts(now)) })
+}
+
+// Open implements logs.Source.
+func (s partSource) Open(ctx context.Context, p logs.Pod, o logs.OpenOptions) (io.ReadCloser, error) {
+	return s.cluster.client.openLog(ctx, PodName{s.cluster.client.namespace, p.Name}, s.container, o)
+}
+
+// Warn implements logs.Source. A log that was read to its end lacks nothing when its pod has gone.
+func (partSource) Warn(string) {}
