@@ -12,9 +12,9 @@ import (
 const (
 	// noWordAfter is how long a request may take before the user is notified.
 	noWordAfter = 2 * time.Second
-	// outageLasts is how long to wait for a server that was reached before: an upgrade of
+	// OutageLasts is how long to wait for a server that was reached before: an upgrade of
 	// a control plane takes a quarter of an hour.
-	outageLasts = 30 * time.Minute
+	OutageLasts = 30 * time.Minute
 )
 
 // Monitor is a Transport that notifies the user when its server is slow to answer, and
@@ -110,7 +110,7 @@ func (m *Monitor) count(err error) (final, isNew bool) {
 	if m.since.IsZero() {
 		m.since = m.Now()
 	}
-	if !reached || m.Now().Sub(m.since) >= outageLasts {
+	if !reached || m.Now().Sub(m.since) >= OutageLasts {
 		return true, false
 	}
 	isNew = Dialing(err) && !m.reported

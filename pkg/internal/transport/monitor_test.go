@@ -49,7 +49,7 @@ func TestOutages(t *testing.T) {
 	if len(told) != 1 || !strings.Contains(told[0], "api.example can't be reached") || !strings.Contains(told[0], "trying again") {
 		t.Errorf("said %q", told)
 	}
-	now = now.Add(outageLasts)
+	now = now.Add(OutageLasts)
 	if !final() {
 		t.Error("a server that has gone is waited for without end")
 	}

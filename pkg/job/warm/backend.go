@@ -39,9 +39,6 @@ var ErrNoHost = errors.New("the warm host has no running pod")
 // ErrNoKey means that the user has no permission to read the key of a host, of which this machine has no copy.
 var ErrNoKey = errors.New("no permission to read the key of the warm host")
 
-// lookEvery is how often the store is asked whether a call has ended: nothing reports that, except the host to those who follow the output.
-const lookEvery = 500 * time.Millisecond
-
 // HostOf returns the handle of the host that runs a call.
 func HostOf(h api.Handle) api.Handle {
 	return api.Handle{JobID: h.Host, Backend: h.Backend, Namespace: h.Namespace, K8sName: h.K8sName, Store: h.Store, Hosts: h.Hosts}
@@ -154,61 +151,6 @@ func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStat
 
 func running(h api.Handle) api.WorkloadStatus {
 	return api.WorkloadStatus{Status: api.Status{State: api.Running, Attempt: 1, Started: h.CreatedAt}}
-}
-
-// Watch implements job.Backend.
-func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
-	if h.Host == "" {
-		return b.Backend.Watch(ctx, h, seen)
-	}
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	changes, over := make(chan api.WorkloadStatus), make(chan error, 1)
-	go func() {
-		_, err := b.Backend.Watch(watching, HostOf(h), func(s api.WorkloadStatus) {
-			select {
-			case changes <- s:
-			case <-watching.Done():
-			}
-		})
-		over <- err
-	}()
-	var last api.WorkloadStatus
-	if b.Rung.has(h.JobID) {
-		last = running(h)
-		seen(last)
-	}
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		s, ended, err := b.ended(ctx, h)
-		if err != nil {
-			return last, err
-		}
-		if ended {
-			seen(s)
-			return s, nil
-		}
-		select {
-		case <-ctx.Done():
-			return last, ctx.Err()
-		case host := <-changes:
-			s, err := b.ofCall(ctx, h, host)
-			if err != nil {
-				return last, err
-			}
-			if seen(s); s.State.Ended() {
-				return s, nil
-			}
-			last = s
-		case err := <-over:
-			if err != nil {
-				return last, err
-			}
-			over = nil
-		case <-tick.C:
-		}
-	}
 }
 
 // Inspect implements job.Backend. The pod of a call is that of its host.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -328,5 +329,52 @@ func TestWatch(t *testing.T) {
 	})
 	if err != nil || got.State != api.Succeeded || !slices.Equal(seen, []api.State{api.Running, api.Succeeded}) {
 		t.Errorf("got %s after %v, %v", got.State, seen, err)
+	}
+}
+
+// away is a store that fails for some time, or for good.
+type away struct {
+	store.Store
+	err   error
+	until time.Time
+}
+
+func (a away) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if time.Now().Before(a.until) {
+		return nil, a.err
+	}
+	return a.Store.Open(ctx, name)
+}
+
+// A watch survives an outage of the store that is no longer than one of an API server may be.
+func TestWatchWithoutTheStore(t *testing.T) {
+	lost, refused := errors.New("no route to host"), fmt.Errorf("403: %w", store.ErrUnusable)
+	for name, tt := range map[string]struct {
+		err    error
+		lasts  time.Duration
+		warned int
+		want   error
+	}{
+		"for a while":     {lost, 20 * time.Minute, 1, nil},
+		"for hours":       {lost, 20 * time.Hour, 1, lost},
+		"which refuses":   {refused, 20 * time.Minute, 0, store.ErrUnusable},
+		"it never failed": {lost, 0, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, s, h := backend(t, jobtest.Backend{State: api.Running})
+			if err := records.CreateEnd(t.Context(), s, h.JobID, api.End{Version: api.EndVersion, State: api.Succeeded, Reason: api.Completed}); err != nil {
+				t.Fatal(err)
+			}
+			warned := 0
+			b.Warn = func(string) { warned++ }
+			synctest.Test(t, func(t *testing.T) {
+				lasting := away{s, tt.err, time.Now().Add(tt.lasts)}
+				b.OpenStore = func(string) (store.Store, error) { return lasting, nil }
+				got, err := b.Watch(t.Context(), h, func(api.WorkloadStatus) {})
+				if !errors.Is(err, tt.want) || err == nil && got.State != api.Succeeded || warned != tt.warned {
+					t.Errorf("got %s, %v, and %d warnings; want %v, %d", got.State, err, warned, tt.want, tt.warned)
+				}
+			})
+		})
 	}
 }
