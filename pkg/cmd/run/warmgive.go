@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
@@ -29,7 +28,7 @@ func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, 
 		again, _, err := r.dial(ctx, host)
 		return again, err
 	}
-	waiting, stop := report.WithTimeout(ctx, r.wait.timeout)
+	waiting, stop := r.wait.limit(ctx)
 	defer stop()
 	err := giveOn(waiting, conn, dial, call, queued)
 	switch {
