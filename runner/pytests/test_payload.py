@@ -93,6 +93,24 @@ CALLS: dict[str, tuple[str, str, str]] = {
         "a(2)",
         "end",
     ),
+    "a function with a cache": (
+        "import functools\n@functools.lru_cache(7, typed=True)\ndef load(n): return n\n"
+        "@kinetic.run()\ndef train(n): return load(n) + load(n), load.cache_info().hits, load.cache_parameters(), load.__name__",
+        "train(4)",
+        "(8, 1, {'maxsize': 7, 'typed': True}, 'load')",
+    ),
+    "one that calls itself": (
+        "import functools\n@functools.lru_cache(None)\ndef fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
+        "@kinetic.run()\ndef train(n): return fib(n), fib.cache_info().misses",
+        "train(90)",
+        "(2880067194370816120, 91)",
+    ),
+    "one that is made in a function": (
+        "import functools, math\ndef make(k): return functools.lru_cache()(lambda n: k * n)\n@kinetic.run()\ndef train(f, g): return f(4), g(9.0)",
+        "train(make(3), functools.lru_cache()(functools.partial(math.pow, 2)))",
+        "(12, 512.0)",
+    ),
+    "a method with a cache": ("import functools\nclass M:\n    @functools.lru_cache()\n    def half(self, n): return n / 2\n@kinetic.run()\ndef train(m): return m.half(4)", "train(M())", "2.0"),
 }
 
 
@@ -103,17 +121,21 @@ def test_calls(project: Project, program: str, statement: str, value: str) -> No
 
 
 HELPER = """
+import functools
 import kinetic
 WHERE = {where!r}
 
 def plain(): return WHERE
+
+@functools.lru_cache(maxsize=None)
+def cached(): return WHERE
 
 @kinetic.run()
 def decorated(): return WHERE
 """
 
 
-@pytest.mark.parametrize("function", ["plain", "decorated"])
+@pytest.mark.parametrize("function", ["plain", "decorated", "cached"])
 @pytest.mark.parametrize("name", ["helper", "pkg.helper"])
 def test_modules_of_the_project_travel_by_reference(project: Project, name: str, function: str) -> None:
     file = project.write(name.replace(".", "/") + ".py", HELPER.format(where="client"))
@@ -178,7 +200,7 @@ def test_copy_of_a_decorated_function_travels_by_reference(project: Project) -> 
 
 
 @pytest.mark.usefixtures("local")  # it asks what is packaged
-@pytest.mark.parametrize("function", ["plain", "decorated"])
+@pytest.mark.parametrize("function", ["plain", "decorated", "cached"])
 def test_modules_from_elsewhere_travel_by_value(project: Project, function: str) -> None:
     elsewhere = project.home / "lib" / "helper.py"
     elsewhere.parent.mkdir()
@@ -213,6 +235,13 @@ def test_virtual_environment_in_the_project_is_installed_code(project: Project) 
     write(project, program, "train()")
     file.write_text(HELPER.format(where="job"))
     assert call(project, PYTHONPATH=f"{project.environment()['PYTHONPATH']}:{file.parent}") == "job"
+
+
+def test_what_may_be_secret_does_not_travel_with_a_cache(project: Project) -> None:
+    program = "import functools\n@functools.lru_cache()\n@kinetic.run(env={'TOKEN': 'hidden'})\ndef load(): return 5\n@kinetic.run()\ndef train(): return load()"
+    write(project, program, "train()")
+    assert b"hidden" not in (project.directory / "payload.pkl").read_bytes().partition(b"\n")[2]
+    assert call(project) == "5"
 
 
 DATA = """
@@ -302,25 +331,6 @@ def test_large_array_is_not_copied(project: Project) -> None:
     pytest.importorskip("numpy")
     write(project, LARGE, "train(array)\nassert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < (SIZE >> 10) // 4")
     assert call(project) == str(200 << 20)
-
-
-def test_temporary_files_are_removed(project: Project) -> None:
-    text = """
-    import kinetic, os, tempfile, threading
-    from kinetic.client import submission
-    @kinetic.run()
-    def train(n): pass
-    for argument in (1, threading.Lock()):
-        try:
-            with submission.prepared(train, (argument,), {}) as (words, directory):
-                assert os.stat(directory).st_mode & 0o777 == 0o700
-                assert words[-1] == f"--payload={directory}/payload.pkl"
-                raise ZeroDivisionError
-        except (TypeError, ZeroDivisionError):
-            pass
-    assert os.listdir(tempfile.gettempdir()) == []
-    """
-    project.run(text)
 
 
 def test_wrong_arguments_are_told_as_by_a_call(project: Project) -> None:

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from conftest import Project
 
 from kinetic.client import scratch
 
@@ -65,3 +66,22 @@ def test_only_what_killed_processes_left_is_swept(temporary: Path) -> None:
     living.communicate("\n")
     assert living.returncode == 0
     assert names(temporary) == [others.name]
+
+
+def test_temporary_files_are_removed(project: Project) -> None:
+    text = """
+    import kinetic, os, tempfile, threading
+    from kinetic.client import submission
+    @kinetic.run()
+    def train(n): pass
+    for argument in (1, threading.Lock()):
+        try:
+            with submission.prepared(train, (argument,), {}) as (words, directory):
+                assert os.stat(directory).st_mode & 0o777 == 0o700
+                assert words[-1] == f"--payload={directory}/payload.pkl"
+                raise ZeroDivisionError
+        except (TypeError, ZeroDivisionError):
+            pass
+    assert os.listdir(tempfile.gettempdir()) == []
+    """
+    project.run(text)

@@ -201,7 +201,11 @@ class Refused(Payloads, RunnerCase):
 
     def test_other_code(self):
         error = self.refused(payload("def f(): pass"), {"train.py": "def g(): pass"})
-        self.assertRegex(error["message"], "cannot unpickle f: AttributeError: .*'f'.*: the packaged code is not the code that was pickled: submit again")
+        self.assertRegex(error["message"], "cannot unpickle f: AttributeError: .*'f'.*: the packaged code is not what was pickled: submit again")
+
+    def test_something_of_the_script(self):
+        error = self.refused(header() + b"\x80\x04c__main__\nmine\n.", {"train.py": ""})
+        self.assertRegex(error["message"], "AttributeError: .*'mine'.*: put it into a module of your own$")
 
     def test_a_module_that_fails(self):
         error = self.refused(payload("def f(): pass"), {"train.py": "import json\n1 / 0"})

@@ -13,6 +13,7 @@ import linecache
 import os
 import pathlib
 import platform
+import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Optional
@@ -25,7 +26,7 @@ except ModuleNotFoundError:
 
 from .. import source
 from ..data import Data, path_of
-from ..decorator import RemoteCallable
+from ..decorator import RemoteCallable, lookup
 from ..errors import KineticError, on_purpose
 from . import culprit
 from .misplaced import refuse_misplaced
@@ -51,7 +52,10 @@ class Inputs:
 
 
 class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
-    """Pickles a call: a Data becomes a look-up of its path, a decorated function one of its module where the job has that."""
+    """Pickles a call: a Data becomes a look-up of its path, a decorated function one of its module where the job has that.
+
+    A function with a cache travels without what is in the cache.
+    """
 
     def __init__(self, file: IO[bytes], inputs: Inputs) -> None:
         super().__init__(file, protocol=PROTOCOL)
@@ -65,6 +69,8 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
             return path_of, (self._inputs.name(obj),)
         if isinstance(obj, RemoteCallable):
             return obj.by_reference() if is_importable(obj) else obj.by_value()
+        if is_own_cache(obj):
+            return functools.lru_cache(**obj.cache_parameters()), (obj.__wrapped__,)
         if isinstance(obj, types.MethodType) and isinstance(obj.__self__, type) and has_module(obj.__self__.__module__):
             name = obj.__func__.__name__
             if getattr(obj.__self__, name, None) == obj:  # cloudpickle would send the code of a class method
@@ -93,6 +99,14 @@ def source_of(filename: str) -> str:
 def is_importable(function: RemoteCallable[Any, Any]) -> bool:
     """Report whether the job can import a decorated function."""
     return function.is_global() and has_module(function.__module__)
+
+
+def is_own_cache(obj: Any) -> bool:
+    """Report whether this is a function with a cache that the job can't find in a module, under its name."""
+    if not isinstance(obj, functools._lru_cache_wrapper):
+        return False
+    name = getattr(obj, "__qualname__", "")  # functools.partial has none
+    return not has_module(obj.__module__) or lookup(sys.modules.get(obj.__module__), name) is not obj
 
 
 def has_module(name: str) -> bool:

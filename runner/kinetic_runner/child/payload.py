@@ -58,8 +58,10 @@ def advice(exc):
             f": the job has no module {exc.name}: a module of your own must be in the packaged directory, "
             "and a package in its requirements or in the image"
         )
+    if isinstance(exc, AttributeError) and "'__main__'" in str(exc):
+        return ": put it into a module of your own"
     if isinstance(exc, AttributeError):
-        return ": the packaged code is not the code that was pickled: submit again"
+        return ": the packaged code is not what was pickled: submit again"
     return ""
 
 
