@@ -251,3 +251,39 @@ ENDS = {
 @pytest.mark.parametrize("program, text", ENDS.values(), ids=ENDS)
 def test_how_it_ended(local: Project, program: str, text: str) -> None:
     assert local.run(PROGRAM + program).stdout.strip() == text
+
+
+TYPED = """
+import sys, kinetic
+from kinetic.client import binaries, process
+from kinetic.client.report import Reporter
+
+kinetic.configure(local=True)
+
+def typed(target):
+    '''Submit a job on the command line, and return its handle.'''
+    report = Reporter("none")
+    process.require(binaries.RUN, [target, "--local", "--detach"], report)
+    return kinetic.attach(report.job["job_id"])
+
+print(typed("train.py:train").result())
+print("--", file=sys.stderr)
+job = typed("train.py:train")
+job.result(stream_logs=True)
+try:
+    typed("train.py:fail").result()
+except kinetic.RemoteError as exc:
+    print(exc)
+"""
+
+
+def test_a_job_of_the_command_line(local: Project) -> None:
+    local.write("train.py", "def train(): return {'loss': float('nan')}\ndef fail(): raise ValueError('no')\n")
+    done = local.run(TYPED)
+    value, failure, why = done.stdout.splitlines()
+    assert value == "{'loss': None}"
+    assert failure.endswith(" failed: ValueError: no")
+    assert why.startswith("  (it is not raised as ValueError: the job was submitted on the command line, or ")
+    alone, with_log = done.stderr.split("--\n")
+    assert alone.count("kinetic: warning: value.loss is NaN: null in JSON\n") == with_log.count("value.loss is NaN: null in JSON\n") == 1
+    assert alone.count("kinetic: exact value, pickled: file://") == 1

@@ -84,6 +84,13 @@ def test_logging(caplog: pytest.LogCaptureFixture) -> None:
     assert ("kinetic", logging.WARNING, "3 GiB") in caplog.record_tuples
 
 
+def test_warnings_of_a_result_that_the_log_has_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Reporter()
+    report({"event": "log", "host": 0, "line": "rank 3 | kinetic: warning: value.loss is NaN"})
+    report({"event": "result", "state": "SUCCEEDED", "ok": True, "warnings": ["value.loss is NaN", "value.step is a set"]})
+    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("kinetic: ")] == ["kinetic: warning: value.step is a set"]
+
+
 def test_none(capsys: pytest.CaptureFixture[str]) -> None:
     report = Reporter("none")
     for event in EVENTS:

@@ -74,7 +74,9 @@ func (c Collection) collectPickle(ctx context.Context, streams genericiooptions.
 	case pickle == nil:
 		return fmt.Errorf("job %s succeeded, but left no pickle of its value; omit --output-file to print its JSON", j.ID())
 	}
-	if !result.Differs { // else the warnings are about the JSON
+	if result.Differs {
+		result.Warnings = nil // they are about the JSON
+	} else {
 		PrintWarnings(streams.ErrOut, j, result, c.WarningLog)
 	}
 	SendEnd(streams.ErrOut, j, c.Status, result, pickle)

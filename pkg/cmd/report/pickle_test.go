@@ -53,7 +53,7 @@ func TestCollectAPickle(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || string(text) != "?" || out.Len() > 0 {
 		t.Errorf("the file has %q, %v; printed %q", text, err, out)
 	}
-	if want := fmt.Sprintf(`"pickle":{"file":%q,"sha256":%q,"size":1,"trust":"local"}`, file, pickleHash); !strings.Contains(errOut.String(), want) {
+	if want := fmt.Sprintf(`"warnings":[],"pickle":{"file":%q,"sha256":%q,"size":1,"trust":"local"}`, file, pickleHash); !strings.Contains(errOut.String(), want) {
 		t.Errorf("said %s, want %s", errOut, want)
 	}
 	for _, name := range []string{store.Result("a1"), store.Pickle("a1", "result.pkl"), store.Payload("a1")} {

@@ -168,10 +168,10 @@ class JobHandle(Repeatable, Generic[R]):
         return self._result(timeout, cleanup, trust_store, report)
 
     def _print_log(self, timeout: Optional[Duration], report: Reporter) -> None:
-        """Print the log until the job has ended."""
-        with printed(self._words("logs", "--follow"), self.hosts, self.named()) as finish:
+        """Print the log until the job has ended. Warnings are left to who asks for the result: by then the log has shown most."""
+        with printed(self._words("logs", "--follow"), self.hosts, self.named(), report.warned) as finish:
             with contextlib.suppress(JobNotFound):  # its result may still be there
-                self._wait(timeout, report)
+                self._wait(timeout, lambda event: report({**event, "warnings": ()}))
                 finish()
 
     def _result(

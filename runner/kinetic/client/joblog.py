@@ -68,13 +68,14 @@ def lines(words: Sequence[str], hosts: int, job: process.Event) -> Generator[str
 
 
 @contextlib.contextmanager
-def printed(words: Sequence[str], hosts: int, job: process.Event) -> Iterator[Callable[[], None]]:
+def printed(words: Sequence[str], hosts: int, job: process.Event, warned: set[str]) -> Iterator[Callable[[], None]]:
     """Print a log to standard error in another thread, for as long as the context lasts.
 
     Args:
         words: the command line that follows the log.
         hosts: how many hosts the job has.
         job: the job, as for process.run.
+        warned: gets the warnings that the log shows, as those of a Reporter.
 
     Yields:
         What waits until all lines are printed.
@@ -83,6 +84,7 @@ def printed(words: Sequence[str], hosts: int, job: process.Event) -> Iterator[Ca
         Interrupted: Ctrl-C was pressed while the thread began.
     """
     report, stop = Reporter(hosts=hosts), Stop()
+    report.warned = warned
 
     def show(event: dict[str, Any]) -> None:
         if event["event"] == "log":

@@ -18,6 +18,7 @@ Event = process.Event
 # Control characters but tabs and colours: what a job prints must not change the terminal's title or clipboard.
 CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
+WARNS = "kinetic: warning: "  # before each warning of a runner, in its log; the number of its host may come before it
 OUTPUTS = re.compile(r"kubectl kinetic jobs outputs \S+ cp (\S+)[^;]*")
 RESUME = re.compile(r"--resume-from (\S+)$")
 ROUTINE = ("packaged", "payload", "succeeded")  # phases of every job
@@ -39,6 +40,7 @@ class Reporter:
     Attributes:
         job: the handle of the submitted job, as the binary prints it; empty before.
         result: the result event, or None.
+        warned: the runner's warnings that lines of the log have shown.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Reporter:
         self._tenth = 0
         self.job: dict[str, Any] = {}
         self.result: Optional[Event] = None
+        self.warned: set[str] = set()
 
     def __call__(self, event: Event) -> None:
         kind = event["event"]
@@ -72,9 +75,14 @@ class Reporter:
         elif kind == "result":
             self.result = event
             self._change(event)
+            for warning in event.get("warnings") or ():
+                if warning not in self.warned:
+                    self._say("warning", in_python(warning, self.job))
         elif kind == "state":
             self._change(event)
         elif kind == "log":
+            if WARNS in event["line"]:
+                self.warned.add(event["line"].partition(WARNS)[2])
             self._say("log", origin(event, self._hosts) + event["line"])
         elif kind == "phase" and not (self._brief and event["name"] in ROUTINE):
             self._say("phase", f"{event['name']} {event.get('detail') or ''}".rstrip())

@@ -129,7 +129,8 @@ def why_remote(kind: Optional[str]) -> str:
     known = getattr(builtins, kind or "", None)
     if isinstance(known, type) and not issubclass(known, Exception):
         return f"a {kind} is not raised as itself: here it would mean that this program is to end"
-    return f"it is not raised as {kind}, because it can't be pickled and loaded again, or does not derive from Exception"
+    why = "the job was submitted on the command line, or it can't be pickled and loaded again, or does not derive from Exception"
+    return f"it is not raised as {kind}: {why}"
 
 
 def described(event: Event, killed: KineticError) -> tuple[Optional[str], str]:
