@@ -98,6 +98,33 @@ def test_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
 
 
+class Program:
+    """Stands for a binary that says something, and then prints an address."""
+
+    process: Any = None
+
+    def __init__(self, *words: Any, **output: Any) -> None:
+        self._events: Any = iter([{"event": "note", "message": "host 1 does not answer"}, {"event": "output", "line": "127.0.0.1:6006"}])
+
+    def __iter__(self) -> Any:
+        return self._events
+
+
+@pytest.mark.parametrize("logs, said", [("none", ""), ("stderr", "kinetic: host 1 does not answer\n")])
+@pytest.mark.parametrize("look", [JobHandle.stacks, JobHandle.debug_attach, lambda job: job.forward(6006)], ids=["stacks", "debug", "forward"])
+def test_looking_inside_obeys_logs(look: Any, logs: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def require(name: str, words: list[str], on_event: Any, **more: Any) -> None:
+        for event in Program():
+            on_event(event)
+
+    monkeypatch.setattr(process, "require", require)
+    monkeypatch.setattr(process, "Running", Program)
+    job: JobHandle[int] = JobHandle("cpu-train")
+    job.obey({"logs": logs})
+    look(job)
+    assert capsys.readouterr().err == said
+
+
 def test_status_changes() -> None:
     states: list[str] = []
     report = Reporter("none", states.append)

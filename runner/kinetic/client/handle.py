@@ -302,7 +302,7 @@ class JobHandle(Repeatable, Generic[R]):
         """
         checks.whole(0)("local_port", local_port)
         with contextlib.suppress(KeyboardInterrupt):
-            inside.debug(self._words("debug", *one("--port", local_port)), self.named())
+            inside.debug(self._words("debug", *one("--port", local_port)), self.named(), self.logs_to())
 
     @brief
     def forward(self, port: int, local_port: Optional[int] = None, *, host: int = 0) -> inside.Forwarded:
@@ -317,12 +317,12 @@ class JobHandle(Repeatable, Generic[R]):
         Raises:
             KineticError: the port is in use, there is no such host, or the job has ended or can't be reached.
         """
-        return inside.Forwarded(self._words("forward", *inside.forwarding(port, local_port, host)), self.named())
+        return inside.Forwarded(self._words("forward", *inside.forwarding(port, local_port, host)), self.named(), self.logs_to())
 
     @brief
     def stacks(self, host: Optional[int] = None) -> str:
         """Return where the threads of the running call are, on all hosts or on one; equal stacks are there once."""
-        return inside.stacks(self._words("stacks", *inside.of_host(host)), self.named())
+        return inside.stacks(self._words("stacks", *inside.of_host(host)), self.named(), self.logs_to())
 
     def to_json(self) -> str:
         """Return the handle as text. It has no credentials."""

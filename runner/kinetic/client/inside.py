@@ -15,14 +15,15 @@ from .parameters import one
 from .report import Reporter
 
 
-def debug(words: Sequence[str], job: process.Event) -> None:
+def debug(words: Sequence[str], job: process.Event, logs: str) -> None:
     """Print how to attach a debugger, and forward its port until the job ends, or Ctrl-C.
 
     Args:
         words: the command line that does so.
         job: the job, as for process.run.
+        logs: where all else goes, as for a Reporter.
     """
-    _each_line(words, job, lambda line: print(line, flush=True))
+    _each_line(words, job, logs, lambda line: print(line, flush=True))
 
 
 def of_host(host: Optional[int]) -> list[str]:
@@ -33,16 +34,16 @@ def of_host(host: Optional[int]) -> list[str]:
     return one("--host", host)
 
 
-def stacks(words: Sequence[str], job: process.Event) -> str:
-    """Return where the threads of a job are, as a command prints it. Reasons for missing answers are printed."""
+def stacks(words: Sequence[str], job: process.Event, logs: str) -> str:
+    """Return where the threads of a job are, as a command prints it. Reasons for missing answers go where logs names."""
     lines: list[str] = []
-    _each_line(words, job, lambda line: lines.append(line + "\n"))
+    _each_line(words, job, logs, lambda line: lines.append(line + "\n"))
     return "".join(lines)
 
 
-def _each_line(words: Sequence[str], job: process.Event, do: Callable[[str], None]) -> None:
+def _each_line(words: Sequence[str], job: process.Event, logs: str, do: Callable[[str], None]) -> None:
     """Run a command of jobs, and do something with each line of its output."""
-    report = Reporter()
+    report = Reporter(logs)
 
     def take(event: process.Event) -> None:
         if event["event"] == "output":
@@ -74,8 +75,8 @@ class Forwarded:
         url: the same as http://127.0.0.1:PORT.
     """
 
-    def __init__(self, words: Sequence[str], job: process.Event) -> None:
-        report = Reporter()
+    def __init__(self, words: Sequence[str], job: process.Event, logs: str) -> None:
+        report = Reporter(logs)
         address = ""
         with Interrupts() as interrupts:
             self._running = process.Running(binaries.JOBS, words, lines_on_output=True, job=job)
