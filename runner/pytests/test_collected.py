@@ -39,6 +39,8 @@ def work(x): return values.Value(x)
 
 def press(): os.kill(os.getpid(), signal.SIGINT)
 
+def values_of(said): return pickle.load(open(said.rpartition("its value is kept in ")[2].partition(":")[0], "rb"))
+
 def interrupted(call):
     try:
         call()
@@ -66,12 +68,14 @@ def then(call):
         call()
     kinetic.JobHandle.cleanup = cleanup
 def fail(): raise kinetic.KineticError("the store is gone")
-def values_of(said): return pickle.load(open(said.rpartition("its value is kept in ")[2].partition(":")[0], "rb"))
 """
 INTERRUPTED = {
     "a result while it is unpickled": ("job = work.run_async(7)\nvalues.on_load = press\nprint(interrupted(job.result).job_id == job.job_id, job.result().x)", "True 7"),
     "a call while its value is unpickled": ("values.on_load = press\nprint(kinetic.attach(interrupted(lambda: work(7)).job_id, local=True).result().x)", "7"),
-    "a result after the deletion": ("job = work.run_async(7)\npress_when_it_has_ended()\nprint(interrupted(job.result).job_id == job.job_id, job.result().x)", "True 7"),
+    "a result after the deletion": (
+        "job = work.run_async(7)\npress_when_it_has_ended()\nexc = interrupted(job.result)\nprint(exc.job_id == job.job_id, job.result().x, values_of(str(exc)).x)",
+        "True 7 7",
+    ),
     "a call after the deletion": (
         "press_when_it_has_ended()\nsaid = str(interrupted(lambda: work(7)))\n"
         "file = said.rpartition('its value is kept in ')[2].partition(':')[0]\nprint(pickle.load(open(file, 'rb')).x, os.stat(os.path.dirname(file)).st_mode & 0o77)",
@@ -94,6 +98,32 @@ def test_a_program_that_is_killed_leaves_the_value_in_the_store(local: Project, 
     assert done.stdout == "[7]\n"
 
 
+# The waiting is cancelled while the value is unpickled.
+CANCELLED = """
+import asyncio, threading
+from kinetic.client.interrupts import Stop
+asked, ask = threading.Event(), Stop.ask
+def told(stop):
+    ask(stop)
+    asked.set()
+Stop.ask = told
+async def main():
+    loop, task, job = asyncio.get_running_loop(), asyncio.current_task(), work.run_async(7)
+    values.on_load = lambda: (loop.call_soon_threadsafe(task.cancel), asked.wait())
+    try:
+        await job
+    except asyncio.CancelledError as exc:
+        values.on_load = None
+        print(job.result().x, values_of(str(exc)).x)
+asyncio.run(main())
+"""
+
+
+def test_a_cancelled_await_keeps_the_value(local: Project) -> None:
+    local.write("values.py", VALUES)
+    assert local.run(PROGRAM + CANCELLED).stdout == "7 7\n"
+
+
 MAPS = {
     "map, a failed cleanup": ("then(fail)\nprint([value.x for value in work.map([7, 8])])", "[7, 8]"),
     "results, a failed cleanup": ("then(fail)\nprint([value.x for value in work.run_async_map([7, 8]).results()])", "[7, 8]"),
@@ -103,8 +133,9 @@ MAPS = {
     ),
     "map, interrupted": ("then(press)\nprint([value.x for value in values_of(str(interrupted(lambda: work.map([7, 8]))))])", "[7, 8]"),
     "results, interrupted": (
-        "batch = work.run_async_map([7, 8])\nthen(press)\ninterrupted(batch.results)\nprint([value.x for value in batch.results()])",
-        "[7, 8]",
+        "batch = work.run_async_map([7, 8])\nthen(press)\nsaid = str(interrupted(batch.results))\n"
+        "print([value.x for value in batch.results() + values_of(said)])",
+        "[7, 8, 7, 8]",
     ),
     "inputs that were taken before": (
         "batch = work.run_async_map([7, 8])\njobs = batch.jobs\nbatch.results()\nprint([job.result().x for job in jobs])",

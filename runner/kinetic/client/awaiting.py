@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from ..errors import Interrupted
 from .interrupts import Stop
 
 R = TypeVar("R")
@@ -20,7 +20,8 @@ R = TypeVar("R")
 async def outcome(wait: Callable[[], R], stop: Stop) -> R:
     """Return what wait() returns in a thread of its own: the threads of the loop's executor may all wait already.
 
-    Cancelling it ends the waiting, by asking stop; it is cancelled once wait() has returned.
+    Cancelling it ends the waiting, by asking stop; it is cancelled once wait() has returned. If the value had come by then, the
+    message names the file that has it: what cancels is often Ctrl-C, which ends the program.
     """
     future: concurrent.futures.Future[R] = concurrent.futures.Future()
     future.set_running_or_notify_cancel()  # so that it always gets a result
@@ -43,8 +44,12 @@ async def outcome(wait: Callable[[], R], stop: Stop) -> R:
         return waiting.result()
     except asyncio.CancelledError:
         stop.ask()
-        with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted
+        try:
             await waiting
+        except Interrupted as exc:
+            raise asyncio.CancelledError(str(exc)) from None
+        except BaseException:
+            pass
         raise
 
 

@@ -63,23 +63,27 @@ def interrupt(process: subprocess.Popen[bytes]) -> None:
 
 
 class Stop:
-    """Ends the waiting of a binary that another thread runs, even if that has yet to start it."""
+    """Ends the waiting of a binary that another thread runs, even if that has yet to start it.
+
+    Attributes:
+        asked: whether it was told to.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: Optional[subprocess.Popen[bytes]] = None
-        self._asked = False
+        self.asked = False
 
     def started(self, process: subprocess.Popen[bytes]) -> None:
         """Note which process it is."""
         with self._lock:
             self._process = process
-            if self._asked:
+            if self.asked:
                 interrupt(process)
 
     def ask(self) -> None:
         """End it now, or as soon as it has started."""
         with self._lock:
-            self._asked = True
+            self.asked = True
             if self._process is not None:
                 interrupt(self._process)

@@ -12,11 +12,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn, Optional, TypeVar
 
-import cloudpickle
-
 from ..decorator import RemoteCallable
 from ..errors import UsageError, on_purpose
-from . import binaries, checks, facts, fitting, outcomes, payload, process, project, result
+from . import binaries, checks, facts, fitting, outcomes, payload, process, project
 from .batch import BatchHandle, arguments, check_mode
 from .handle import JobHandle
 from .inputs import Outcome
@@ -116,24 +114,13 @@ def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
     def job() -> JobHandle[Any]:
         return JobHandle.of(report.job, function.options.target())
 
-    def job_id() -> str:
-        return str(report.job.get("job_id", ""))
-
     with mapped(function, plan) as (words, directory):
         file = os.path.join(directory, "values.pkl")
         came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=false"], file, job, report)
         came = outcomes.stopping(came, lambda: job().cancel()) if plan.cancels else came
         everything: list[Outcome] = []
-        try:
-            outcomes.collected(came, everything, job, report)
-        except KeyboardInterrupt as exc:
-            if not everything:
-                raise
-            file = os.path.join(directory, "result.pkl")
-            with payload.create(file) as stream:
-                cloudpickle.dump(outcomes.values(job_id, everything, return_exceptions=True), stream)
-            raise result.interrupted(file, exc, job_id()) from None
-        return outcomes.values(job_id, everything)
+        outcomes.collected(came, everything, job, report)
+        return outcomes.values(lambda: job().job_id, everything)
 
 
 @contextlib.contextmanager

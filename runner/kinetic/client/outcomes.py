@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, Optional
 
-from ..errors import BatchError, KineticError, RemoteError, RemoteTraceback, UntrustedResult
-from . import flags, loading, process
+from ..errors import BatchError, Interrupted, KineticError, RemoteError, RemoteTraceback, UntrustedResult
+from . import flags, loading, process, result, scratch
 from .inputs import Outcome
 from .report import Reporter
 
@@ -124,11 +125,25 @@ def collected(outcomes: Iterable[Outcome], into: list[Outcome], job: Callable[[]
     """Put all outcomes into a list, and then delete the job if all inputs have a value. If it can't be deleted, warn: the values are here.
 
     Raises:
-        Interrupted: Ctrl-C. The list has all outcomes if they were there.
+        Interrupted: Ctrl-C. If all outcomes were there, the list has them, and the message names a file that has the values.
     """
     into[:] = list(outcomes)
     if into and all(outcome.exception is None for outcome in into):
-        _delete(job(), report)
+        try:
+            _delete(job(), report)
+        except KeyboardInterrupt as exc:
+            raise interrupted(into, exc, job().job_id) from None
+
+
+def interrupted(came: Sequence[Outcome], exc: KeyboardInterrupt, job_id: str) -> Interrupted:
+    """Return what to raise instead of an exception that came once all values were here, as result.interrupted does."""
+    import cloudpickle  # a handle needs none otherwise
+
+    with scratch.directory() as directory:
+        file = os.path.join(directory, "result.pkl")
+        with open(file, "wb") as stream:
+            cloudpickle.dump(values(lambda: job_id, came), stream)
+        return result.interrupted(file, exc, job_id)
 
 
 def _delete(job: JobHandle[Any], report: Reporter) -> None:

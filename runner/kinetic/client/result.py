@@ -45,6 +45,7 @@ def fetch(
     Raises:
         Exception: what the function raised, with the traceback in the job as its cause.
         KineticError: there is no result; RemoteError if that is because the job failed.
+        Interrupted: the waiting was ended, here or by stop. If kept has the value by then, the message names a file that has it, too.
     """
     values: list[Any] = []
     seen: list[Any] = [] if kept is None else kept
@@ -55,7 +56,14 @@ def fetch(
             values[:] = [value_of(file, event)]
             seen[:] = values if event.get("state") != "FAILED" else []
 
-    answer = process.run(binary, words, on_event, stop=stop, job=job)
+    try:
+        answer = process.run(binary, words, on_event, stop=stop, job=job)
+        if stop is not None and stop.asked and values and kept:
+            raise KeyboardInterrupt
+    except KeyboardInterrupt as exc:
+        if values and kept and report.result is not None:
+            raise interrupted(file, exc, report.result["job"]) from None
+        raise
     event = report.result
     failed = answer.code != 0
     if event is None or event["ok"] and failed and (answer.error or {}).get("kind") == "job_failed":
@@ -88,7 +96,7 @@ def keep(file: str, job_id: str) -> str:
 
 
 def interrupted(file: str, exc: KeyboardInterrupt, job_id: str) -> Interrupted:
-    """Return what to raise instead of an exception that came once the value was here, and the store has lost it. Keep the file."""
+    """Return what to raise instead of an exception that came once the value was here, and the store may have lost it. Keep the file."""
     return Interrupted(f"{str(exc) or 'interrupted'}\n  its value is kept in {keep(file, job_id)}: load it with pickle", job_id)
 
 

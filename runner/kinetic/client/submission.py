@@ -33,13 +33,7 @@ def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mappin
         if not function.options.all().get("debug"):
             words.append("--cleanup=delete")
         report = reporter(function, on_submitted=lambda: os.unlink(os.path.join(directory, PAYLOAD)))  # the store has it
-        kept: list[R] = []
-        try:
-            return result.fetch(binaries.RUN, words, file, report, kept=kept)  # type: ignore[no-any-return]
-        except KeyboardInterrupt as exc:
-            if kept:
-                raise result.interrupted(file, exc, report.job["job_id"]) from None
-            raise
+        return result.fetch(binaries.RUN, words, file, report, kept=[])  # type: ignore[no-any-return]
 
 
 def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobHandle[R]:
