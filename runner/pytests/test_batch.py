@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import pickle
 from typing import Any
 
@@ -11,7 +12,7 @@ import kinetic
 import pytest
 from conftest import Project
 from kinetic import UsageError
-from kinetic.client import mapping, tags
+from kinetic.client import mapping, payload, tags
 from kinetic.client.batch import arguments
 from kinetic.client.inputs import Outcome
 
@@ -143,6 +144,21 @@ def test_wrong_parameters(parameters: dict[str, Any], error: type[Exception], me
             call(**{"inputs": [1], **parameters})
         assert type(caught.value) is error
         assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "most, message",
+    [
+        ({"MOST_LINE": 100}, r"^input 1: its pickle takes more than \d+ MiB: pass large data as kinetic.Data$"),
+        ({"MOST_LINES": 300}, r"^input 1: with it, the pickles of the inputs take more than \d+ MiB: pass large data as kinetic.Data$"),
+    ],
+)
+def test_inputs_that_are_too_large(most: dict[str, int], message: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in most.items():
+        monkeypatch.setattr(mapping, name, value)
+    plan = mapping.Plan(["x", "x" * 200], "auto", None, None, False)
+    with pytest.raises(UsageError, match=message):
+        mapping.write(str(tmp_path / "inputs"), kinetic.run(local=True)(len), plan, payload.Inputs(), [], None)
 
 
 TAGS: list[tuple[dict[str, Any], dict[str, Any]]] = [

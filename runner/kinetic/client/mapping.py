@@ -27,6 +27,7 @@ FEW = 64  # inputs that one pod gets in any case; more of them are divided so th
 TURNS = 4  # how many pods do the inputs beyond that one after the other
 MOST_IN_CHUNK = 1000
 MOST_KNOWN = 10_000  # inputs whose arguments the handle keeps
+MOST_LINE, MOST_LINES = 16 << 20, 256 << 20  # bytes that the binaries take of an input, and of all: a third more than their pickles have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,11 +161,11 @@ def write(
         known: gets the arguments of the first inputs, if it is given.
 
     Raises:
-        UsageError: there are none.
+        UsageError: there are none, or they are too large.
         TypeError, ValueError: an input can't be pickled, or doesn't fit the function; the message says which.
     """
     check = fitting.binder(function)
-    count = 0
+    count = size = 0
     with payload.create(path) as file:
         for count, value in enumerate(plan.inputs, 1):
             try:
@@ -172,6 +173,8 @@ def write(
                 check((*function.bound, *args), kwargs)
                 with project.travelling(modules):
                     line = payload.encode(function, function.bound, args, kwargs, data)
+                size += len(line)
+                check_size(len(line), size)
             except (TypeError, ValueError) as exc:
                 refuse(count - 1, exc)
             file.write(line.encode())
@@ -180,6 +183,15 @@ def write(
     if not count:
         raise UsageError(f"there are no inputs for {function.__name__}")
     return count
+
+
+def check_size(line: int, lines: int) -> None:
+    """Raise UsageError if an input is too large, or makes all of them too large."""
+    instead = "pass large data as kinetic.Data"
+    if line > MOST_LINE:
+        raise UsageError(f"its pickle takes more than {MOST_LINE * 3 // 4 >> 20} MiB: {instead}")
+    if lines > MOST_LINES:
+        raise UsageError(f"with it, the pickles of the inputs take more than {MOST_LINES * 3 // 4 >> 20} MiB: {instead}")
 
 
 def refuse(index: int, exc: Exception) -> NoReturn:
