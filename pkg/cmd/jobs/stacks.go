@@ -45,7 +45,7 @@ func (c *command) stacks() *cobra.Command {
 			"newest call first. Threads with the same stack are shown once.\n\n" +
 			"The call is not stopped, and the image needs nothing for it. It gets the signal SIGURG,\n" +
 			"at which Python writes its stacks; programs that don't handle it get none. Of a call in\n" +
-			"native code, such as a collective operation, the stack ends with the Python line that made it.",
+			"native code, such as a collective operation, the stack begins with the Python line that made it.",
 		Example:           "  kubectl kinetic jobs stacks v6e16-train\n\n  # what host 7 does\n  kubectl kinetic jobs stacks v6e16-train --host 7",
 		Args:              c.choice.OneID,
 		ValidArgsFunction: c.oneUnended,

@@ -175,7 +175,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 
 func (f *flags) addWarm(s cli.Section) {
 	w, fs := &f.request.KeepWarm, s.Flags
-	fs.StringVar(&f.keepWarm, "keep-warm", "", "Keep the pod for `DURATION[,LEVEL]` after the call, such as 10m, and reuse it for similar calls. LEVEL is preloaded (the default: packages of the last call are already imported), process (calls share a process, and what kinetic.keep holds there), or clean. Calls end after 24h unless --max-runtime is given. Default: KINETIC_KEEP_WARM, else the profile's; 0 overrides it.")
+	fs.StringVar(&f.keepWarm, "keep-warm", "", "Keep the pod for `DURATION[,LEVEL]` after the call, such as 10m, and reuse it for similar calls. LEVEL is preloaded (the default: packages that earlier calls used are already imported), process (calls share a process, and what kinetic.keep holds there), or clean (each call has a new Python). Calls end after 24h unless --max-runtime is given. Default: KINETIC_KEEP_WARM, else the profile's; 0 keeps none.")
 	s.Offer("keep-warm", cli.KeepWarmExamples()...)
 	fs.BoolVar(&w.Only, "warm-only", false, "Fail if no warm host can be reused, instead of starting one.")
 	fs.BoolVar(&w.Fresh, "fresh", false, "Start a new warm host instead of reusing one.")
@@ -217,7 +217,7 @@ func (f *flags) addOutcome(s cli.Section) {
 	fs.BoolVar(&f.explain, "explain", false, "Explain what a run would do, and do nothing.")
 	fs.StringVar(&r.OverlayDir, "overlay", "", "Apply the kustomize component in `DIR` last.")
 	fs.StringVar(&f.writeOverlay, "write-overlay", "", "Write to `DIR` a kustomization that renders what --dry-run prints, and do nothing else.")
-	fs.BoolVar(&f.prepare, "prepare", false, "Upload what the job needs and print the manifests instead of applying them: … --prepare | kubectl apply -f -")
+	fs.BoolVar(&f.prepare, "prepare", false, "Upload what the job needs and print the manifests instead of applying them: … --prepare | kubectl apply --server-side -f -")
 	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: yaml, json or name with --dry-run; yaml or json with --prepare; json with --explain or --write-overlay; json or name with --detach; inputs with --map.")
 	s.Offer("output", "yaml", "json", "name", report.InputsFormat)
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job ID and return once the job is submitted.")
