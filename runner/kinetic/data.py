@@ -26,8 +26,8 @@ class Data:
         path: a file or directory of this machine, gs://BUCKET/FOLDER, hf://OWNER/NAME, or pvc://CLAIM/FOLDER. A
             gs:// folder ends with a slash.
         fuse: mount the files with Cloud Storage FUSE instead of copying them.
-        hf_trust_remote_code: must be False for hf://: a job runs no code of a data set while it loads that. Any other
-            path has no such code.
+        hf_trust_remote_code: True is refused for hf://, since a job runs no code of a data set while it loads that. For any other
+            path it has no effect.
 
     Attributes:
         path: the absolute path, or the URL.

@@ -116,8 +116,8 @@ class RemoteCallable(Generic[P, R]):
             retries: how often an input that raised is called again, and how often a pod that crashed starts again. By default,
                 and with kinetic.run(retries=), only crashes are retried.
             fail_fast: cancel the map when a program that reads its results sees the first failure.
-            cancel_running_on_fail: False lets the inputs that are running go on, and with them all others, which a warning says:
-                they are one job. So fail_fast has no effect then.
+            cancel_running_on_fail: False makes fail_fast have no effect: the inputs of a map are one job, so if the running ones are to
+                go on, so do all others. A warning tells you.
             name: a name in the job's id.
             tags: labels of the job and its pods, beside those of kinetic.run; annotations where Kubernetes takes no label.
             project: the Google Cloud project, as for kinetic.run.
@@ -189,7 +189,7 @@ class RemoteCallable(Generic[P, R]):
     @described
     @brief
     def with_options(self, **changes: Unpack[Parameters]) -> RemoteCallable[P, R]:
-        """Return a copy of it with changed parameters. None takes one back.
+        """Return a copy of it with changed parameters. None removes one of kinetic.run: configure's counts then.
 
         Raises:
             TypeError, ValueError: as kinetic.run.

@@ -28,8 +28,8 @@ def keep(name: str, make: Callable[[], T]) -> T:
     """Return what make() returned when this process first kept something with this name, or call it now.
 
     With keep_warm="10m,process", later calls on the warm host run in the same process: they find weights, datasets
-    and whatever else takes long to make. Everywhere else, make() is called once in each call. If the code of make itself has changed, or its
-    defaults, or it is in another module, the value is made again, but not if only the code that make calls has changed, or what it refers to.
+    and whatever else takes long to make. Everywhere else, make() is called once in each call. The value is made again
+    if the code of `make` or its defaults have changed, or if it is in another module now. What `make` calls or refers to is not compared.
 
     Your code may have changed between two calls, so that its functions, its generators and objects of its classes can't be kept: raise
     TypeError for them, also in a list, a tuple, a set, a dict or a functools.partial.

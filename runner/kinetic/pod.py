@@ -107,8 +107,8 @@ def commit(timeout: float | None = None) -> list[str]:
 def is_preempted() -> bool:
     """Report whether the job was told to stop, such as by a preemption, a cancel, or the end of --max-runtime.
 
-    There are some 25 seconds to save what is needed. Then leave with sys.exit(): a
-    preempted job starts again elsewhere, while a function that returns has finished.
+    There are 25 seconds to save what is needed, 12 on a spot machine, and 10 after --max-runtime. Then leave with
+    sys.exit(): a preempted job starts again elsewhere, while a function that returns has finished.
 
         if kinetic.is_preempted():
             save(model)

@@ -188,7 +188,7 @@ class BatchHandle(Generic[R]):
     ) -> Iterator[Outcome]:
         """Yield the outcome of each input as it arrives. The results of the inputs that share a pod come together.
 
-        An outcome has index, value, exception, job_id and result(), which returns the value or raises the exception.
+        If the map was submitted on the command line, they come in the order of the inputs. An outcome has index, value, exception, job_id and result(), which returns the value or raises the exception.
 
         Args:
             timeout: how long to wait for all, as for JobHandle.result.
