@@ -66,7 +66,7 @@ func Jobs() ([]Job, error) {
 	}
 	var all []Job
 	for _, a := range append(accelerator.Catalogue(), boxes...) {
-		if a.Kind == api.CPU { // its nodes are in every cluster
+		if a.Kind == api.CPU || accelerator.IsBareMetal(a) { // its nodes are in every cluster, or in none of pool add
 			continue
 		}
 		if all, err = add(all, a, usual(a)); err != nil {
@@ -79,7 +79,7 @@ func Jobs() ([]Job, error) {
 	}
 	for _, a := range some {
 		for _, w := range ways() {
-			if w.pool.FlexStart && !accelerator.HasFlexStart(a) {
+			if w.pool.FlexStart && !accelerator.HasFlexStart(a) || w.job.Kind == api.CapacitySpot && accelerator.OnlyReserved(a) {
 				continue
 			}
 			if all, err = add(all, a, w); err != nil {

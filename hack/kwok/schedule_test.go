@@ -45,11 +45,13 @@ func TestJobsFitTheirPools(t *testing.T) {
 
 // takes reports whether the pool of one job may take another job. It has that job's shape and capacity,
 // with two exceptions: it may have more GPUs of the same kind, since a job selects the kind alone and
-// requests the number; and a job on demand takes what there is.
+// requests the number; and a job on demand takes what there is, except for spot nodes.
 func takes(pool, j kwok.Job) bool {
 	has, wants := pool.Accelerator, j.Accelerator
 	switch {
 	case j.Capacity.Kind != api.CapacityOnDemand && j.Capacity != pool.Capacity:
+		return false
+	case j.Capacity.Kind != api.CapacitySpot && pool.Capacity.Kind == api.CapacitySpot:
 		return false
 	case wants.Kind == api.GPU:
 		return has.Label == wants.Label && has.ChipsPerHost >= wants.ChipsPerHost

@@ -17,6 +17,9 @@ func HasFlexStart(a api.Accelerator) bool {
 // (docs.cloud.google.com/ai-hypercomputer/docs/consumption-models).
 func OnlyReserved(a api.Accelerator) bool { return strings.HasPrefix(a.MachineType, "a4x-") }
 
+// IsBareMetal reports whether a's machines are bare metal, which neither GKE's autoscaler nor its network profiles know.
+func IsBareMetal(a api.Accelerator) bool { return strings.HasSuffix(a.MachineType, "-metal") }
+
 // HasCompactPlacement reports whether machines of GPUs can be placed close to each other. Of those in the catalogue,
 // N1 can't, as in GKE's own autoscaler (github.com/GoogleCloudPlatform/cluster-autoscaler, machinetypes,
 // supportCompactPlacement). A4X machines have a workload policy instead, and TPUs a topology.

@@ -31,7 +31,7 @@ func (o Options) check(a api.Accelerator) error {
 	switch {
 	case a.Kind == api.CPU:
 		return errors.New("cpu jobs run on the nodes that every cluster has; name a GPU or a TPU, such as l4 or v6e-8")
-	case strings.HasSuffix(a.MachineType, "-metal"): // neither GKE's autoscaler nor its network profiles know them
+	case accelerator.IsBareMetal(a):
 		return fmt.Errorf("%s is bare metal, with networks that a cluster needs first: make its pool as Google's Cluster Toolkit does (examples/gke-a4x-max-bm)", a.MachineType)
 	}
 	if o.Name != "" {

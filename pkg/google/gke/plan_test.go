@@ -52,7 +52,7 @@ var nodes = gke.Nodes{Account: "kn-main-nodes@acme.iam.gserviceaccount.com", Ide
 
 // shapes are those of the catalogue on which accelerators are, and two large boxes.
 func shapes(t *testing.T) []api.Accelerator {
-	all := slices.DeleteFunc(accelerator.Catalogue(), func(a api.Accelerator) bool { return a.Kind == api.CPU || a.Name == "gb300" })
+	all := slices.DeleteFunc(accelerator.Catalogue(), func(a api.Accelerator) bool { return a.Kind == api.CPU || accelerator.IsBareMetal(a) })
 	return append(all, parse(t, "v5p-4x4x12"), parse(t, "tpu7x-4x8x12"))
 }
 
