@@ -98,6 +98,10 @@ class Hosts(KeeperCase):
         self.put(1, 40, {"1": 35}, ended=True)
         self.assertEqual(self.union(), {"0": "0 since 10", "1": "1 since 35"})
 
+    def test_a_host_that_never_began_costs_the_others_nothing(self):
+        self.put(0, 100, {"0": 90}, restored=1)
+        self.assertEqual(self.union(), {"0": "0 since 90"})
+
     def test_what_was_restored_bounds_nothing_once_all_have_done_so(self):
         self.put(0, 100, {"0": 90}, attempt=2, restored=30)
         self.put(1, 95, {"1": 91}, attempt=2, restored=30)

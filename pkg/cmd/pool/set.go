@@ -118,17 +118,16 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 	}
 	u.Phase(string(outcome), fmt.Sprintf("%s: %d to %s", name, size.Min, human.Count(size.Max, "node")))
 	if size.Min > limits.Min {
-		u.Note(startsNone(cluster, p, size.Min))
+		u.Note(startsNone(cluster, p.Name, size.Min))
 	}
 	return nil
 }
 
 // startsNone tells how to start the nodes that a pool should keep. GKE's autoscaler starts none because of a larger
 // minimum: it waits for a job (docs.cloud.google.com/kubernetes-engine/docs/concepts/cluster-autoscaler).
-func startsNone(cluster gke.Cluster, p *container.NodePool, least int) string {
-	zones := max(1, len(p.Locations))
-	return fmt.Sprintf("GKE keeps %s once there are that many, but starts none now; to start them: gcloud container clusters resize %s --node-pool=%s --num-nodes=%d --location=%s --project=%s",
-		human.Count(least, "node"), cluster.Name, p.Name, (least+zones-1)/zones, cluster.Location, cluster.Project)
+func startsNone(cluster gke.Cluster, pool string, least int) string {
+	return fmt.Sprintf("GKE keeps %s once there are that many, but starts none now; if there are fewer, start them with: gcloud container clusters resize %s --node-pool=%s --num-nodes=NODES_OF_EACH_ZONE --location=%s --project=%s",
+		human.Count(least, "node"), cluster.Name, pool, cluster.Location, cluster.Project)
 }
 
 // wantedSize fills in what was not given from the limits that p has, and

@@ -56,25 +56,26 @@ def moments(home, numbers, restoring=0):
     return told + [0] * (len(numbers) - len(told)) if restoring else told
 
 
-def common_moment(documents, hosts=0):
+def common_moment(documents):
     """Return the newest moment of which all hosts have told what they had finished.
 
-    A host that the newest attempt has not reached yet begins with what the others have begun with.
+    A host that the newest attempt has not reached yet begins with what the others have begun with. One without an index
+    has nothing of its own, and takes all that the others have.
     """
     newest = max((document.attempt for document in documents.values()), default=0)
     begun = [document for document in documents.values() if document.attempt == newest]
     moments = [document.moment for document in documents.values()]
-    if len(begun) < max(hosts, len(documents)):
+    if len(begun) < len(documents):
         moments += [document.restored or LATEST for document in begun]
     return min(moments, default=LATEST)
 
 
-def items_of(documents, home, plain, hosts=0):
+def items_of(documents, home, plain):
     """Return what some indexes name together, by path: what all hosts had finished at the newest moment that all have told about.
 
     A directory that several hosts write below counts when each of them has finished its part.
     """
-    moment, items = common_moment(documents, hosts), {}
+    moment, items = common_moment(documents), {}
     states = {number: document.state_at(moment) for number, document in sorted(documents.items())}
     for number, state in states.items():
         for path, entry in state.items():

@@ -135,12 +135,12 @@ class Session:
         numbers = [self._number] if attempt.options.map else range(attempt.hosts)
         documents = {number: document for number, document in read_indexes(self._home, numbers).items() if not (document and document.done and attempt.number == 1)}
         known = {number: document for number, document in documents.items() if document}
-        items = items_of(known, self._home, self._plain, len(numbers))
+        items = items_of(known, self._home, self._plain)
         begun, replaced = {}, self._compare(items, messages) if attempt.options.output_dir else []
         if numbers[0] not in documents:  # host 0 writes its index when it has what the job begins with
             begun = self._resume(*earlier, messages) if earlier else plain_items(self._plain) if shared else {}
             begun = {path: item._replace(number=RESUMED) for path, item in begun.items() if path not in items}
-        return Plan(items, begun, replaced, numbers[0], common_moment(known, len(numbers)), messages if attempt.host == 0 else [])
+        return Plan(items, begun, replaced, numbers[0], common_moment(known), messages if attempt.host == 0 else [])
 
     def _compare(self, items, messages):
         """Put into items what others have done to the plain names that they have, in a directory that is also theirs. Return what was replaced."""
