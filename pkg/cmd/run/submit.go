@@ -38,8 +38,6 @@ type waiting struct {
 	// cancel means to cancel the job if its reader is interrupted or goes away.
 	cancel  bool
 	timeout time.Duration
-	// until is when timeout is over, zero before anything is waited for.
-	until time.Time
 	// outputs is the directory that outputs are copied to, "" for none.
 	outputs string
 	// file is where the pickle of a result goes, "" for nowhere.
@@ -48,17 +46,6 @@ type waiting struct {
 	forward []backend.Ports
 	// attachment is nil unless a local job was started that ends with this process.
 	attachment *local.Attachment
-}
-
-// limit limits waiting to what is left of timeout, which counts from the first wait on.
-func (w *waiting) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if w.timeout <= 0 {
-		return context.WithCancel(ctx)
-	}
-	if w.until.IsZero() {
-		w.until = time.Now().Add(w.timeout)
-	}
-	return context.WithDeadline(ctx, w.until)
 }
 
 type destination struct {
@@ -239,7 +226,7 @@ var errUnrecoverable = errors.New("the job can never start")
 
 // follow shows the job's log, and delivers the result when the job has ended.
 func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) error {
-	waiting, cancelTimeout := o.wait.limit(context.WithoutCancel(ctx))
+	waiting, cancelTimeout := report.WithTimeout(context.WithoutCancel(ctx), o.wait.timeout)
 	defer cancelTimeout()
 	following, cancel := context.WithCancelCause(waiting)
 	defer cancel(nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
@@ -37,14 +38,14 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 		return last, nil
 	}
 	found, why, err := r.choose(ctx, tried)
+	waiting, stop := report.WithTimeout(ctx, r.wait.timeout)
+	defer stop()
 	for wait := (backoff.Timer{}); err == nil && found.conn == nil && found.host.ID != "" && r.planned.Spec.KeepWarm.Wait; {
 		if r.waitsFor != found.host.ID {
 			r.waitsFor = found.host.ID
 			r.ui.Note("waiting for the warm host " + r.waitsFor + " to start")
 		}
-		waiting, stop := r.wait.limit(ctx)
-		err = wait.Sleep(waiting)
-		if stop(); err == nil {
+		if err = wait.Sleep(waiting); err == nil {
 			r.search.outdate()
 			found, why, err = r.choose(ctx, tried)
 		} else if ctx.Err() == nil {

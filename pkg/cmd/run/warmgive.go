@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
@@ -28,7 +29,7 @@ func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, 
 		again, _, err := r.dial(ctx, host)
 		return again, err
 	}
-	waiting, stop := r.wait.limit(ctx)
+	waiting, stop := report.WithTimeout(ctx, r.wait.timeout)
 	defer stop()
 	err := giveOn(waiting, conn, dial, call, queued)
 	switch {

@@ -10,14 +10,9 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
 // fakeHost is a host's end of a connection.
@@ -174,39 +169,4 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	if err := giveOn(t.Context(), conn, dial, api.WarmCall{ID: "call-1"}, func() {}); !errors.Is(err, warm.ErrUnknown) {
 		t.Errorf("got %v, want %v", err, warm.ErrUnknown)
 	}
-}
-
-// A call that waits for several hosts, and then for its result, waits no longer than --timeout.
-func TestAllWaitsTakeOneTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const timeout = 10 * time.Minute
-		r := warmRun{options: &options{ui: ui.New(io.Discard, time.Now), wait: waiting{timeout: timeout}}}
-		begin := time.Now()
-		give := func(answer func(*fakeHost)) error {
-			return r.give(t.Context(), kube.WarmHost{}, connectTo(t, answer), nil)
-		}
-		if err := give(func(h *fakeHost) {
-			h.receive()
-			h.say("queued")
-			<-time.After(timeout / 2)
-			h.say("refused")
-		}); !declined(err) {
-			t.Fatal(err)
-		}
-		err := give(func(h *fakeHost) {
-			h.receive()
-			h.say("queued")
-			h.receive()
-			h.say("unknown")
-		})
-		var end *cli.Error
-		if !errors.As(err, &end) || end.Code != cli.ExitTimeout || time.Since(begin) != timeout {
-			t.Errorf("got %v after %s", err, time.Since(begin))
-		}
-		following, stop := r.wait.limit(t.Context())
-		defer stop()
-		if following.Err() == nil {
-			t.Error("a call that was given by then would have more time")
-		}
-	})
 }
