@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import signal
 import sys
 import unittest
 
@@ -240,6 +241,33 @@ class LocalOutputs(MapCase):
         self.chunk(Strays.SHARES + "def f(n): put('shared')", [0], "--final", "--log-file", os.path.join(self.root, "log"))
         self.assertIn("shared: other inputs write there, too", self.results(1)[0]["warnings"][0])
         self.assertEqual(self.read("outputs/shared"), b"xxxxxx")
+
+
+class Interrupted(MapCase):
+    def test_what_sigterm_interrupts_is_finished_only_after_exit_code_0(self):
+        source = """
+            import os, signal, sys
+            def leave(*_): LEAVES
+            signal.signal(signal.SIGTERM, leave)
+            def f(n):
+                path = os.path.join(os.environ["KINETIC_OUTPUT_PATH"], "last.pt")
+                if os.environ["KINETIC_ATTEMPT"] == "2":
+                    return open(path).read() if os.path.exists(path) else None
+                with open(path, "w") as file:
+                    file.write("HALF")
+                    file.flush()
+                    print("ready", flush=True)
+                    while True: signal.pause()
+        """
+        for leaves, want in (("sys.exit(143)", None), ("1 / 0", None), ("sys.exit(0)", "HALF")):
+            with self.subTest(leaves):
+                self.setUp()
+                process = self.start_chunk(source.replace("LEAVES", leaves), [5])
+                self.assertEqual(process.stdout.readline(), b"ready\n")
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(self.finish(process).code, 143)
+                ran = self.chunk(source.replace("LEAVES", leaves), [5])
+                self.assertEqual((ran.code, self.values(1)), (0, [want]), ran.out)
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ class MapAttempt(Attempt):
         def note(report):
             # An input that was interrupted has no result, unless its function returned.
             if "ended" in report and supervisor.stopped_at < report["outcome"]["at"] and not report["outcome"]["returned"]:
-                results.closed = True
+                results.closed, self.outputs.in_order = True, not report["outcome"]["exit_code"]
             results.note(report)
             if "begins" in report:
                 self.input_begun(report["begins"])

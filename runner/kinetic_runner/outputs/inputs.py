@@ -21,6 +21,7 @@ class InputOutputs(Outputs):
         super().__init__(attempt)
         self._sessions, self._changing = {}, _thread.allocate_lock()
         self._current = None  # the input in progress
+        self.in_order = True  # False if that input was interrupted, and did not choose exit code 0
         self._watches, self._watched = {}, None  # of inputs without a session, and the one that has begun last
         self._messages = []
 
@@ -118,7 +119,7 @@ class InputOutputs(Outputs):
         number, self._current = self._current, None
         if not self.synced or number is None or number not in self._sessions and not holds_something(self._place(number)):
             return []
-        return self._open(number).finish(everything, self._left_open)
+        return self._open(number).finish(everything and self.in_order, self._left_open)
 
     @property
     def refusals(self):
