@@ -263,6 +263,9 @@ type Result struct {
 	PickleSHA256 string   `json:"pickle_sha256,omitempty"`
 	PickleSize   int64    `json:"pickle_size,omitempty"`
 	Warnings     []string `json:"warnings,omitempty"`
+	// JSONWarnings is how many of the Warnings, the first ones, only say how the JSON of a pickled call differs
+	// from the value.
+	JSONWarnings int `json:"json_warnings,omitempty"`
 	// Differs means that the JSON is not the exact value that the call returned; Warnings
 	// say how.
 	Differs  bool      `json:"differs"`

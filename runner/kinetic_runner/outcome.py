@@ -48,6 +48,7 @@ class Outcome:
         if error is None and reason != COMPLETED:
             self.error = {"type": reason, "message": self.message, "traceback": ""}
         self.warnings = []
+        self.json_warnings = 0  # how many of them, the first ones, only say how the JSON differs from a pickled value
         self.differs = False  # the value differs from what was returned, see warnings
         self.returned = False  # the function returned, rather than called sys.exit
         self.value = self.value_path = self.pickle_path = self.pickled = None
@@ -83,6 +84,7 @@ class Outcome:
         outcome = cls(fields["reason"], fields["exit_code"])
         for name in cls.FIELDS:
             setattr(outcome, name, fields[name])
+        outcome.json_warnings = len(outcome.warnings)  # the child knows of no others
         return outcome
 
 

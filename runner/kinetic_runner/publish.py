@@ -229,10 +229,10 @@ def with_value(fields, outcome):
 
 
 def hash_fields(outcome):
-    """Return the members that let a reader verify the pickle of a pickled call."""
+    """Return the members that only a pickled call has: those with which a reader verifies its pickle, and what is only about the JSON."""
     if outcome.pickle_sha256 is None:
         return {}
-    return {"pickle_sha256": outcome.pickle_sha256, "pickle_size": outcome.pickle_size}
+    return {"pickle_sha256": outcome.pickle_sha256, "pickle_size": outcome.pickle_size, "json_warnings": outcome.json_warnings}
 
 
 def pickle_fields(attempt, outcome):

@@ -43,6 +43,7 @@ class Values(Payloads, RunnerCase):
         ran, data = self.pickle_of("def f(): return [float('inf'), b'x']")
         self.assertEqual((ran.out, pickle.loads(data)), ("", [float("inf"), b"x"]))
         self.assertEqual((ran.result["warnings"], ran.result["differs"]), (["value[0] is Infinity: null in JSON", "value[1] is bytes: base64 in JSON"], True))
+        self.assertEqual(ran.result["json_warnings"], 2)
 
     def test_a_large_value_has_no_json(self):
         large = "type('A', (), {'nbytes': 1 << 30, 'tolist': lambda self: 1 / 0, '__reduce__': lambda self: (int, (7,))})()"

@@ -74,11 +74,9 @@ func (c Collection) collectPickle(ctx context.Context, streams genericiooptions.
 	case pickle == nil:
 		return fmt.Errorf("job %s succeeded, but left no pickle of its value; omit --output-file to print its JSON", j.ID())
 	}
-	if result.Differs {
-		result.Warnings = nil // they are about the JSON
-	} else {
-		PrintWarnings(streams.ErrOut, j, result, c.WarningLog)
-	}
+	result.Warnings = result.Warnings[min(result.JSONWarnings, len(result.Warnings)):] // nobody reads the JSON
+	result.Differs = false
+	PrintWarnings(streams.ErrOut, j, result, c.WarningLog)
 	SendEnd(streams.ErrOut, j, c.Status, result, pickle)
 	return collected(ctx, streams.ErrOut, j, c.Cleanup.apply(ctx, j, func(int, int) {}))
 }

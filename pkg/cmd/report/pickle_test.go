@@ -26,7 +26,7 @@ const pickleHash = "8a8de823d5ed3e12746a62ef169bcf372be0ca44f0a1236abc35df05d969
 // pickledJob is a local job with a pickled call, whose end has this hash.
 func pickledJob(t *testing.T, hash string) *job.Job {
 	t.Helper()
-	j := collectable(t, `{"version":1,"ok":true,"pickle":"result.pkl","differs":true,"warnings":["no JSON for 1"],"value":"1"}`)
+	j := collectable(t, `{"version":1,"ok":true,"pickle":"result.pkl","differs":true,"json_warnings":1,"warnings":["no JSON for 1","1 output was not saved"],"value":"1"}`)
 	j.Handle.CallKind, j.Handle.Backend, j.Backend = api.CallPickle, api.BackendLocal, jobtest.Backend{}
 	for name, text := range map[string]string{
 		store.End("a1"):                  `{"version":1,"state":"SUCCEEDED","pickle":{"name":"result.pkl","sha256":"` + hash + `","size":1}}`,
@@ -53,7 +53,7 @@ func TestCollectAPickle(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || string(text) != "?" || out.Len() > 0 {
 		t.Errorf("the file has %q, %v; printed %q", text, err, out)
 	}
-	if want := fmt.Sprintf(`"warnings":[],"pickle":{"file":%q,"sha256":%q,"size":1,"trust":"local"}`, file, pickleHash); !strings.Contains(errOut.String(), want) {
+	if want := fmt.Sprintf(`"warnings":["1 output was not saved"],"pickle":{"file":%q,"sha256":%q,"size":1,"trust":"local"}`, file, pickleHash); !strings.Contains(errOut.String(), want) {
 		t.Errorf("said %s, want %s", errOut, want)
 	}
 	for _, name := range []string{store.Result("a1"), store.Pickle("a1", "result.pkl"), store.Payload("a1")} {
