@@ -2,9 +2,11 @@ package job
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // WatchEntries calls seen with what Entries would list, then with each job that appears,
@@ -22,8 +24,8 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 		if err != nil {
 			return err
 		}
-		if entries, err = more.selected(ctx, f, entries, told, others); err != nil && first {
-			return err
+		if entries, err = more.selected(ctx, f, entries, told, others); err != nil && (first || errors.Is(err, store.ErrUnusable)) {
+			return err // later, a store that does not answer can do so again
 		}
 		if first {
 			first = false

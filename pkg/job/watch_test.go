@@ -268,6 +268,7 @@ func TestAWatchOutlivesAnOutageOfTheStore(t *testing.T) {
 	}{
 		"it hangs":                       {Filter{}, nil, []string{"a PENDING ", "a RUNNING ann", "b RUNNING ann"}},
 		"it fails, and users are needed": {Filter{User: "ann"}, errors.New("no answer"), []string{"a RUNNING ann", "b RUNNING ann"}},
+		"it refuses":                     {Filter{User: "ann"}, store.ErrUnusable, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &outage{Store: storeWith(t, handles), err: tt.err}
@@ -295,7 +296,8 @@ func TestAWatchOutlivesAnOutageOfTheStore(t *testing.T) {
 					}
 					return nil
 				})
-				if diff := cmp.Diff(tt.want, told); diff != "" || err != nil {
+				refused := errors.Is(tt.err, store.ErrUnusable)
+				if diff := cmp.Diff(tt.want, told); diff != "" || errors.Is(err, store.ErrUnusable) != refused || err != nil != refused {
 					t.Errorf("%v (-want +got)\n%s", err, diff)
 				}
 			})

@@ -25,7 +25,19 @@ func (c *Cluster) PartLog(ctx context.Context, h api.Handle, part string, o logs
 		pod = fmt.Sprintf("%s-%d", pod, number)
 	}
 	if o.Follow {
-		return c.followContainer(ctx, partSource{logSource: logSource{c, h}, pod: pod, container: container}, o.Tail, w)
+		s := partSource{logSource: logSource{c, h}, pod: pod, container: container}
+		now, err := c.client.snapshot(ctx, h)
+		if err != nil {
+			return err
+		}
+		switch status := s.status(now); {
+		case !diagnose.StartOf(status).IsZero():
+			s.id = status.ContainerID
+			return s.follow(ctx, o.Tail, w)
+		case status.LastTerminationState.Terminated == nil:
+			return fmt.Errorf("container %s of pod %s has not started: %w", container, pod, fs.ErrNotExist)
+		}
+		// It waits to be started again: it has the log of its last run, which has ended.
 	}
 	asked := corev1.PodLogOptions{Container: container}
 	if o.Tail >= 0 {
@@ -44,22 +56,13 @@ func (c *Cluster) PartLog(ctx context.Context, h api.Handle, part string, o logs
 	return err
 }
 
-// followContainer writes the log of a container until that has ended, whatever happens to the connection.
-func (c *Cluster) followContainer(ctx context.Context, s partSource, tail int, w io.Writer) error {
-	now, err := c.client.snapshot(ctx, s.handle)
-	if err != nil {
-		return err
-	}
-	status := s.status(now)
-	if diagnose.StartOf(status).IsZero() {
-		return fmt.Errorf("container %s of pod %s has not started: %w", s.container, s.pod, fs.ErrNotExist)
-	}
-	s.id = status.ContainerID
+// follow writes the log of the container until that has ended, whatever happens to the connection.
+func (s partSource) follow(ctx context.Context, tail int, w io.Writer) error {
 	none := &logs.Archive{Store: store.None(errors.New("it has no log of a part that runs")), JobID: s.handle.JobID, WithoutLog: true}
 	return logs.Read(ctx, s, none, logs.Options{Follow: true, Tail: tail}, display.Both(w))
 }
 
-// partSource is the source of the log of a part of the Pathways runtime: of one container, and not of one that takes its place.
+// partSource is the source of the log of a part of the Pathways runtime: of one container, until that ends.
 type partSource struct {
 	logSource
 	pod, container, id string

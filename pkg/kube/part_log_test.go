@@ -126,3 +126,24 @@ func TestAPartIsFollowedUntilItEnds(t *testing.T) {
 		}
 	}
 }
+
+// A container that has crashed and waits to be started again still has the log of its last run.
+func TestAPartThatWaitsForItsNextStart(t *testing.T) {
+	c := clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "log" {
+			_, _ = io.WriteString(w, "crashed\n")
+			return
+		}
+		p := theirPod(running(1))
+		p.Name = "kinetic-a1-0"
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "pathways-rm",
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}, LastTerminationState: terminated(1, "Error", "")}}
+		answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, Items: []corev1.Pod{p}})
+	})
+	h := handleOf("a1")
+	h.K8sName = "kinetic-a1"
+	var b strings.Builder
+	if err := New(c).PartLog(t.Context(), h, "rm", logs.Options{Tail: -1, Follow: true}, &b); err != nil || b.String() != "crashed\n" {
+		t.Errorf("got %q, %v", b.String(), err)
+	}
+}

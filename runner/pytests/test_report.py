@@ -99,7 +99,7 @@ def test_none(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 class Program:
-    """Stands for a binary that says something, and then prints an address."""
+    """Stands for a binary that prints a line, and then an address."""
 
     process: Any = None
 

@@ -105,7 +105,7 @@ if os.environ["RANK"] == "1":
     for stream in sys.stdout, sys.stderr:
         stream.write("last words")
 """
-# One process, or that of host 1, is in the middle of a file when the other one ends.
+# One process, or the process of host 1, is in the middle of a file when the other one ends.
 CUT_OFF = """
 import os, signal, sys, time
 import kinetic

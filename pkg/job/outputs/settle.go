@@ -260,7 +260,7 @@ func (d *Dir) leaveOut(ctx context.Context, files []File) error {
 }
 
 // emptied returns the directories in which nothing is left when some files are gone. Restored empty, checkpoint-500 would pass for a
-// checkpoint. Those that were empty before stay.
+// checkpoint. Directories that were empty before stay.
 func (d *Dir) emptied(indexes []index, gone map[string]bool) map[string]bool {
 	found, kept := map[string]bool{}, map[string]bool{}
 	note := func(x index, e entry) {

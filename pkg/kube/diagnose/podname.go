@@ -59,7 +59,7 @@ func (w Workload) mayName(pod string) bool {
 
 // WorkloadNames returns the possible names of the workload that an object is, or is a
 // part of. The names of pod makers, StatefulSets and Kueue's Workloads have up to two
-// words more than the workload's name. That of a pod with an index may have lost its end:
+// words more than the workload's name. The name of a pod with an index can lack its end:
 // EventNames has what is left.
 func WorkloadNames(o corev1.ObjectReference) []string {
 	name := o.Name
