@@ -45,7 +45,7 @@ func CapacityDoubts(a api.Accelerator, from api.CapacityKind, hosts int, queued 
 	var doubts []string
 	switch flags := NotOnDemand(a); {
 	case OnlyReserved(a) && a.Spot:
-		doubts = append(doubts, fmt.Sprintf("Google Cloud has no spot %s: without --reservation, the job may wait for ever", a.MachineType))
+		doubts = append(doubts, fmt.Sprintf("Google Cloud has no spot %s: use --reservation instead of spot, or the job may wait for ever", a.MachineType))
 	case flags != nil && from == api.CapacityOnDemand && !a.Spot:
 		doubts = append(doubts, fmt.Sprintf("Google Cloud sells no %s on demand: without %s, the job may wait for ever", a.MachineType, strings.Join(flags, " or ")))
 	}

@@ -44,6 +44,8 @@ func chooseCapacity(r api.Request, acc api.Accelerator) (api.Capacity, error) {
 		return c, errors.New("--flex-start is for accelerators: choose one with --accelerator, or omit it")
 	case r.FlexStart && r.MaxRuntime > maxFlexStart:
 		return c, fmt.Errorf("--max-runtime %s cannot be combined with --flex-start, whose machines last at most 7 days (168h)", r.MaxRuntime)
+	case r.FlexStart && accelerator.OnlyReserved(acc):
+		return c, fmt.Errorf("--flex-start cannot be combined with --accelerator %s, which comes from reservations alone: use --reservation", r.AcceleratorText)
 	case r.FlexStart && !accelerator.HasFlexStart(acc):
 		return c, fmt.Errorf("--flex-start cannot be combined with --accelerator %s: GKE has no flex-start for %s", r.AcceleratorText, acc.Name)
 	}

@@ -165,7 +165,7 @@ func (o *options) providerError(ctx context.Context, err error) error {
 	if errors.As(err, new(*image.LimitError)) {
 		return cli.Usagef("%w: allow more, or use --image prebuilt", err)
 	}
-	if packaging.Mistaken(err) {
+	if packaging.Mistaken(err) || errors.Is(err, store.ErrUnusable) { // as of an upload: nothing has started
 		return cli.Usage(err)
 	}
 	return err

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // A mistake in what is to be installed is one of the command line; a build that failed is not.
@@ -34,6 +36,7 @@ func TestExitCodesOfPackages(t *testing.T) {
 		"Ctrl-C":             {err: context.Canceled, interrupted: true, code: cli.ExitInterrupted, said: "interrupted; no job was started\n"},
 		"Ctrl-C in a build": {err: &provide.CloudError{Err: context.Canceled, Running: running}, interrupted: true, code: cli.ExitInterrupted,
 			said: "interrupted; no job was started\nthe build of r/env:r-1 is still running, and the next run uses it: https://console.example/b1; cancel it with: gcloud builds cancel b1 --project=acme --region=global\n"},
+		"a store that can't be used": {err: fmt.Errorf("storing the list of packages: %w", store.ErrUnusable), code: cli.ExitUsage},
 		"Ctrl-C that cancels a build": {err: &provide.CloudError{Err: context.Canceled, Running: running, Cancelled: true}, interrupted: true, code: cli.ExitInterrupted,
 			said: "interrupted; no job was started\nthe build of r/env:r-1 was cancelled: https://console.example/b1\n"},
 	} {

@@ -3,6 +3,7 @@ package gke
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -69,7 +70,7 @@ func (o Options) checkCapacity(a api.Accelerator) error {
 	case o.Compact && !accelerator.HasCompactPlacement(a):
 		return fmt.Errorf("--compact: GKE has no compact placement for the machines of %s (%s); omit it", a.Name, a.MachineType)
 	case accelerator.OnlyReserved(a) && (a.Spot || o.FlexStart):
-		return fmt.Errorf("%s comes from reservations alone; use --reservation", a.Name)
+		return fmt.Errorf("%s comes from reservations alone; instead of spot or flex-start, use --reservation of pool add", a.Name)
 	case o.FlexStart && !accelerator.HasFlexStart(a):
 		return fmt.Errorf("--flex-start: %s is not available with flex-start; the nearest that is: v5e", a.Name)
 	}
@@ -133,7 +134,10 @@ func CheckSlice(a api.Accelerator, least, most int) error {
 }
 
 func (o Options) checkZones(a api.Accelerator) error {
-	for _, zone := range o.Zones {
+	for i, zone := range o.Zones {
+		if slices.Contains(o.Zones[:i], zone) {
+			return fmt.Errorf("--zones %s: name %s once", strings.Join(o.Zones, ","), zone)
+		}
 		if !lazyregexp.Of(zonePattern).MatchString(zone) {
 			return fmt.Errorf("--zones %s: expected zones such as us-central1-a", zone)
 		}
