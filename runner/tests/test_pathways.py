@@ -149,7 +149,9 @@ class Waiting(PathwaysCase):
 
     def begin_without_hosts(self, *flags):
         self.go = os.path.join(self.root, "go")
-        self.api.pods.update({f"{NAME}-{number + 1}": worker(number, phase="Pending", ready=False) for number in (1, 2, 3)})
+        self.api.pods.update({f"{NAME}-{number + 1}": worker(number, phase="Pending", ready=False) for number in (1, 2)})
+        self.api.pods[f"{NAME}-4"] = worker(3)  # of an attempt before
+        self.api.pods[f"{NAME}-4"]["metadata"]["deletionTimestamp"] = "2026-11-20T08:20:19Z"
         return self.begin(script(), self.SOURCE.format(self.go), *flags)
 
     def pending(self, *flags):

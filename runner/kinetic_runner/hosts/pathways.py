@@ -91,7 +91,7 @@ class Parts:
 
         def see(part):
             pod = self.pod(part)
-            if pod and pod["status"].get("phase") == "Running":
+            if pod and pod["status"].get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]:
                 self.uids[part.name] = pod["metadata"]["uid"]
 
         in_parallel(see, [part for part in self.workers if part.name not in self.uids], PARALLEL)
