@@ -27,7 +27,7 @@ from .store.names import blob_name, payload_name, record_name
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
 
-CRASH_LEAD = 2.0  # seconds by which other hosts, which lose a peer, may notice first that a call was killed
+CRASH_LEAD = 2.0  # seconds by which other hosts, which lose a peer, may notice first that a call crashed
 RAN_SECONDS = 60.0  # between two notes of how long an attempt has run, if that is limited
 PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 
@@ -364,7 +364,7 @@ class Attempt:
                 raise
             failure = exc
         outcome = judge(call.title, call.kind, supervisor, told, self.limit)
-        if supervisor.was_killed:
+        if supervisor.crashed:
             outcome.at -= CRASH_LEAD
         if outcome.failed and not supervisor.stopped:
             self.note_failure()

@@ -19,6 +19,7 @@ LEFT_POLL_SECONDS = 0.02  # between checks for processes that the child has left
 GIVE_UP_SECONDS = 5.0  # after SIGKILL
 DRAIN_SECONDS = 1.0  # for output after the end of the call
 DEADLINE_GRACE = 10.0  # seconds after --max-runtime
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 END_GRACE = 3.0  # seconds for a call that has failed or is no longer needed
 
 
@@ -95,6 +96,11 @@ class Supervisor:
     def was_killed(self):
         """Whether something other than the runner killed the call: probably out of memory."""
         return os.WIFSIGNALED(self.status) and os.WTERMSIG(self.status) == signal.SIGKILL and not self.killed
+
+    @property
+    def crashed(self):
+        """Whether the call was killed, or crashed by itself. SIGABRT is none: libraries abort when they lose a peer."""
+        return self.was_killed or os.WIFSIGNALED(self.status) and os.WTERMSIG(self.status) in CRASHES
 
     @property
     def abandoned(self):
@@ -245,7 +251,7 @@ class Supervisor:
 
     def _attend(self):
         self._link.attend()
-        if self._link.stopping and not self.stopped:
+        if self._link.stopping and not self.stopped and not self.terminated:  # after SIGTERM it has its grace
             self.stopped = self._stop(min(self._grace, END_GRACE))
 
     def _tick(self, now):

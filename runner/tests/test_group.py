@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from fixture import function, script
+from fixture import JOB, function, script
 from group import LEADERWORKERSET, GroupCase
 
 # One host fails when all are at work, and the others would hang for ever.
@@ -19,6 +19,34 @@ ONE_FAILS = """
             {what}
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         while True: signal.pause()
+"""
+
+
+# The leader tells of its wait at once, and has waited for longer than --max-runtime.
+LONG_WAIT = """
+gather = leader.LeaderAttempt.gather
+def wait(self):
+    self.began -= 2000
+    return gather(self)
+leader.LeaderAttempt.gather = wait
+leader.MEET_SECONDS = 0
+"""
+
+# The package of this host's job is broken.
+NO_PACKAGE = """
+from kinetic_runner.errors import BadEnvironment
+def fetch(self): raise BadEnvironment("boom")
+hosts.Attempt.fetch = fetch
+"""
+
+# This host makes a file once it has its place in the attempt.
+SEATED = """
+note = peers.Member._note
+def noted(self, message):
+    note(self, message)
+    if self.attempt:
+        open(%r, "w").close()
+peers.Member._note = noted
 """
 
 
@@ -122,18 +150,23 @@ spool.LogParts.publish_all = publish_all
 
     def test_late_host(self):
         files = {"train.py": "def f(): print('ran')"}
-        processes = self.hosts(function(), files, numbers=(2, 3, 0))
-        self.eventually(lambda: self.lines(0) and self.lines(3), *processes)
+        processes = self.hosts(function(), files, "--max-runtime", "1000", numbers=(2, 3))
+        processes.append(self.host(0, function(), files, "--max-runtime", "1000", change=LONG_WAIT))
+        self.assertRegex(processes[-1].stdout.readline(), b"^\x1ekinetic: waiting for all 4 hosts to start: [123] have\n$")
+        self.eventually(lambda: self.connections() == 2, *processes)
+        self.assertEqual([self.lines(host) for host in (0, 2, 3)], [[], [], []])
         self.assertEqual((self.api.patches, self.exists("end.json")), ([], False))
         late = self.host(1, function(), files)
         leader, *_ = self.parked(processes[2], late)
         self.assertEqual((leader.end["state"], self.lines(1)), ("SUCCEEDED", ["ran"]))
 
     def test_host_that_comes_too_late(self):
-        source = "import os\ndef f():\n  print('ran')\n  if os.environ['KINETIC_HOST'] == '0': raise ValueError('boom')"
-        first = self.hosts(function(), {"train.py": source}, numbers=(0, 1, 2))
+        files = {"train.py": "def f(): print('ran')"}
+        first = [*self.hosts(function(), files, numbers=(0, 2)), self.host(1, function(), files, change=NO_PACKAGE)]
         self.eventually(lambda: self.api.patches, *first)
-        late = self.host(3, function(), {"train.py": source})
+        self.assertEqual(self.document("end.json")["host"], 1)
+        self.assertNotIn("ran", self.lines(0))
+        late = self.host(3, function(), files)
         self.eventually(lambda: os.path.exists(os.path.join(self.root, "host-3-0", "workspace", "train.py")), late)
         ran = self.terminate(*first, late)[-1]
         self.assertEqual((ran.code, ran.out), (143, "kinetic: the job was terminated before its call started\n"))
@@ -145,24 +178,20 @@ spool.LogParts.publish_all = publish_all
         self.host_comes_while_the_others_are_ended(indexed=True)
 
     def host_comes_while_the_others_are_ended(self, **kwargs):
-        source = f"""
-            import os, signal
-            def f():
-                signal.signal(signal.SIGTERM, lambda *_: print("told", flush=True))
-                print("ready", flush=True)
-                while os.environ["KINETIC_HOST"] != "1" or not os.path.exists({self.root + "/go"!r}): os.sched_yield()
-                raise ValueError("boom")
-        """
-        change = "supervisor.END_GRACE = peers.REPORT_SECONDS = 1000"
-        first = self.hosts(function(), {"train.py": source}, "--grace", "1000", numbers=(0, 1, 2), change=change, **kwargs)
-        self.ready(*first)
-        open(os.path.join(self.root, "go"), "w").close()
-        self.assertEqual(first[0].stdout.readline(), b"told\n")
-        late = self.host(3, function(), {"train.py": source}, **kwargs)
+        files = {"train.py": "def f(): print('ran')"}
+        change = "leader.MEET_SECONDS = peers.REPORT_SECONDS = 1000"
+        seated = os.path.join(self.root, "seated")
+        first = [self.host(0, function(), files, change=change, **kwargs), self.host(2, function(), files, change=SEATED % seated, **kwargs)]
+        self.eventually(lambda: os.path.exists(seated), *first)
+        first[1].send_signal(signal.SIGSTOP)
+        failing = self.host(1, function(), files, change=NO_PACKAGE, **kwargs)
+        self.assertEqual(first[0].stdout.readline(), b"\x1ekinetic: the job ended or failed before the call started on this host\n")
+        late = self.host(3, function(), files, **kwargs)
         self.assertEqual(first[0].stdout.readline(), b"\x1ekinetic: host 3 connected after the job had failed, so it takes no part in this attempt\n")
         self.assertEqual(late.stdout.readline(), b"\x1ekinetic: the job ended or failed before the call started on this host\n")
         with self.assertRaises(subprocess.TimeoutExpired):
             late.wait(0.5)  # before the leader has published why
+        self.assertIsNone(failing.poll())
 
     def test_host_that_does_not_end(self):
         go = os.path.join(self.root, "go")
@@ -214,6 +243,15 @@ MemberAttempt.note_failure = note_failure
                 end = self.document("end.json")
                 self.assertEqual(end["host"], 1, end)
                 self.assertIn(f"host 1: {message}", end["message"])
+
+    def test_budget_of_a_host_counts_earlier_attempts(self):
+        early = "meet = member.MemberAttempt.meet\ndef met(self, done):\n  try: return meet(self, done)\n  finally: self.began -= 500\nmember.MemberAttempt.meet = met"
+        record = {"version": 1, "attempt": 1, "uid": "gone", "started": "2026-04-17T10:00:00Z", "ran": 900}
+        self.put(f"{JOB}/attempts/1.json", json.dumps(record).encode())
+        source = "import os, signal\ndef f():\n  while os.environ['KINETIC_HOST'] == '1': signal.pause()"
+        others = self.hosts(function(), {"train.py": source}, "--budget", "1000", numbers=(0, 2, 3))
+        self.parked(*others, self.host(1, function(), {"train.py": source}, "--budget", "1000", change=early))
+        self.assertEqual([self.document("end.json")[key] for key in ("reason", "host")], ["DeadlineExceeded", 1])
 
     def test_time_for_the_call_of_a_host_begins_when_all_have_met(self):
         early = "init = attempt.Attempt.__init__\ndef begun(self, *words):\n  init(self, *words)\n  self.began -= 1000\nattempt.Attempt.__init__ = begun"

@@ -58,6 +58,19 @@ def f():
 """
 
 
+# This host restores its outputs once a file is there.
+PREPARES_LATE = """
+import os, time
+from kinetic_runner.outputs.directory import Outputs
+prepare = Outputs.prepare
+def prepare_late(*words):
+    while not os.path.exists(%r):
+        time.sleep(0.01)
+    return prepare(*words)
+Outputs.prepare = prepare_late
+"""
+
+
 class HostOutputs(GroupCase):
     HOSTS = 2
 
@@ -129,8 +142,8 @@ class HostOutputs(GroupCase):
 
     def test_a_host_resumes_while_another_already_replaces_what_both_begin_with(self):
         self.ended()
-        gate, kept = os.path.join(self.root, "gate"), []
-        start = lambda host: self.host(host, function(), {"train.py": SHARDS}, "--resume-from", "job-b", pod=1, env={"GATE": gate})  # noqa: E731
+        gate, go, kept = os.path.join(self.root, "gate"), os.path.join(self.root, "go"), []
+        words, env = (function(), {"train.py": SHARDS}, "--resume-from", "job-b"), {"GATE": gate}
 
         def serve_late(handler):
             open(gate, "w").close()
@@ -138,12 +151,13 @@ class HostOutputs(GroupCase):
             kept.append(self.objects(0) >= begun)
             handler.serve()
 
-        leader = start(0)
+        leader, member = self.host(0, *words, pod=1, env=env), self.host(1, *words, pod=1, env=env, change=PREPARES_LATE % go)
         self.eventually(lambda: self.index(0)[0], leader)
         begun = self.objects(0)
         self.assertGreater(self.restored, 0)
         self.bucket.fail(serve_late, pattern="GET .*-adopted-.*alt=media")
-        leader, member = self.parked(leader, start(1))
+        open(go, "w").close()
+        leader, member = self.parked(leader, member)
         self.assertEqual(kept, [True])
         self.assertEqual([ran.stdout.splitlines()[-1] for ran in (leader, member)], 2 * ["found shard-0 shard-1"])
 

@@ -79,8 +79,8 @@ class Port(GroupCase):
 
     def setUp(self):
         super().setUp()
-        self.leader = self.host(0, function(), {"train.py": WAIT})
-        self.ready(self.leader)
+        self.leader = self.host(0, function(), {"train.py": WAIT}, change="leader.MEET_SECONDS = 1000")
+        self.eventually(lambda: is_open(self.port), self.leader)
         self.greeting = Greeting(types.SimpleNamespace(job=JOB, call=self.call_hash(), group_port=0), KEY)
 
     def call_hash(self):
@@ -127,8 +127,7 @@ class Port(GroupCase):
                 except ConnectionError:
                     pass  # the leader does not hear it out
                 self.assertIsNone(self.leader.poll())
-        member = self.host(1, function(), {"train.py": WAIT})
-        self.ready(member)
+        self.ready(*self.hosts(function(), {"train.py": WAIT}, numbers=(1, 2)))
 
     def test_member_that_talks_nonsense_is_lost(self):
         self.assertEqual(json.loads(self.talk(self.hello(), {"reason": 1}))["attempt"], 1)
@@ -160,7 +159,7 @@ class Port(GroupCase):
     def test_readiness_probe(self):
         for _ in range(100):
             self.assertTrue(is_open(self.port))
-        self.ready(self.host(1, function(), {"train.py": WAIT}))
+        self.ready(*self.hosts(function(), {"train.py": WAIT}, numbers=(1, 2)), self.leader)
 
 
 class Channels(unittest.TestCase):

@@ -98,6 +98,12 @@ class HostAttempt(Attempt):
         self.announce(outcome)
         return outcome
 
+    def stopped_early(self):
+        """Return the outcome of a call that did not start, because the job has ended or failed on another host."""
+        outcome = Outcome(STOPPED, EXIT_TERMINATED, "the job ended or failed before the call started on this host")
+        self.say(outcome.message)
+        return outcome
+
     def save_log(self, outcome):
         """Publish the log: the job may run long after this host has ended."""
         try_to(self, outcome, "store the end of the log", lambda: publish.publish_log(self))

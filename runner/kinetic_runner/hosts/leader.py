@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The attempt on host 0, the leader. It counts attempts, publishes and releases for all hosts."""
 
+import math
 import time
 
 from .. import publish
@@ -14,7 +15,7 @@ from .peers import RESTART_SECONDS, Leader
 from .release import release
 from .verdict import verdict
 
-MEET_SECONDS = 5.0  # for the other hosts of a warm host to come, if the call has already failed here
+MEET_SECONDS = 5.0  # for the other hosts to come, if the call of a warm host has already failed here, or before telling of the wait
 
 
 def run(attempt, problem=None):
@@ -37,6 +38,7 @@ class LeaderAttempt(HostAttempt):
         super().__init__(options, signals, group, child)
         self.link = Leader(group.hosts, self.greeting, self.say)
         self._lost = set()  # the hosts that were missing before SIGTERM reached this one
+        self._complete_at = None  # when all hosts had come, by time.monotonic()
         signals.listen(lambda: self._lost.update(self.link.missing))
 
     def call(self, problem):
@@ -48,7 +50,7 @@ class LeaderAttempt(HostAttempt):
             raise problem
         self.link.listen()
         spent = self.begin()
-        self.link.attempt = self.number
+        self.link.attempt, self.link.ran = self.number, self.ran_before
         self.leave_mark(self.number)
         if spent is not None:
             return spent
@@ -58,7 +60,23 @@ class LeaderAttempt(HostAttempt):
             self.say(f"starting attempt {self.number} ({self.crashes} of {self.options.retries} retries used)")
         if not self.greeting.has_key and self.hosts > 1:
             self.say("warning: the job has no key for its hosts' port: any pod in the cluster can connect to it")
-        return self.run_call(self.fetch())
+        call = self.fetch()
+        return self.run_call(call) if self.gather() else self.stopped_early()
+
+    def gather(self):
+        """Wait for all hosts, for calls give up on hosts that come much later; return whether to run the call."""
+        link = self.link
+        came = lambda: link.complete or link.stopping or self.signals.came  # noqa: E731
+        self.wait(came, time.monotonic() + MEET_SECONDS)
+        if not came():
+            self.say(f"waiting for all {self.hosts} hosts to start: {link.seated + 1} have")
+        self.wait(came, self.deadline or math.inf)
+        self._complete_at = time.monotonic()
+        return not link.stopping
+
+    @property
+    def runtime_from(self):
+        return self._complete_at
 
     def finish(self, outcome):
         """Publish the outcome of all hosts and release them; return the exit code."""

@@ -6,7 +6,7 @@ import time
 
 from .. import publish
 from ..attempt import NoCall
-from ..outcome import EXIT_RUNNER, EXIT_TERMINATED, STOPPED, TERMINATED, Outcome
+from ..outcome import EXIT_RUNNER, STOPPED, TERMINATED
 from ..text import timestamp
 from .attempt import HostAttempt, Restarted
 from .peers import Member
@@ -41,23 +41,20 @@ class MemberAttempt(HostAttempt):
         self.refuse_restart()
         self.open_log()
         call = self.fetch()
-        if not self.meet():
-            outcome = Outcome(STOPPED, EXIT_TERMINATED, "the job ended or failed before the call started on this host")
-            self.say(outcome.message)
-            return outcome
-        return self.run_call(call)
+        return self.run_call(call) if self.meet(lambda: self.link.complete) else self.stopped_early()
 
     def note_failure(self):
         self.link.note_failure()
 
-    def meet(self):
-        """Wait for the leader and join its attempt; return whether to run the call."""
+    def meet(self, done):
+        """Wait for the leader until done() and join its attempt; return whether to run the call."""
         link = self.link
-        self.wait(lambda: self.signals.came or link.attempt or link.stopping or link.refused)
+        self.wait(lambda: self.signals.came or done() or link.stopping or link.refused or link.lost)
         if link.refused:
             raise Refused
-        if link.stopping or not link.attempt:
+        if link.stopping or link.lost or not link.attempt:
             return False
+        self.ran_before = link.ran
         self.join(link.attempt)
         self.leave_mark(self.number)
         self.began = time.monotonic()  # the leader may have been late
@@ -66,7 +63,7 @@ class MemberAttempt(HostAttempt):
     def finish(self, outcome):
         """Publish this host's log and report to the leader; return the exit code."""
         if not self.number and outcome.reason not in (STOPPED, TERMINATED):
-            self.meet()  # otherwise the failure would stay unknown
+            self.meet(lambda: self.link.attempt)  # otherwise the failure would stay unknown
         self.save_log(outcome)
         publish.write_termination_message(self, outcome, timestamp())
         publish.flush_log(self)

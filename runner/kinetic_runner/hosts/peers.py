@@ -4,10 +4,11 @@
 
 The runner of every other host, a member, connects to the runner of host 0, the
 leader. The leader sends a challenge. The member answers who it is, signed with the
-job's key, and the leader replies with the number of the attempt. The member tells
-at once when its call fails. When its log is in the store, it reports how its call
-ended. The leader tells the members when to stop because another call failed, and
-when the job has ended. There are no threads.
+job's key, and the leader replies with the number of the attempt. When all hosts have
+come, the leader tells them, and the calls start. The member tells at once when its
+call fails. When its log is in the store, it reports how its call ended. The leader
+tells the members when to stop because another call failed, and when the job has
+ended. There are no threads.
 
 A connection may break while both runners live. The member connects again and sends
 the random number of its start once more, by which the leader knows it from a
@@ -65,7 +66,7 @@ class Leader:
         self._told = set()  # what was said, and need not be said again
         self._seats = {}  # by host
         self._end_by = math.inf  # of time.monotonic
-        self.attempt = 0
+        self.attempt, self.ran = 0, 0.0  # its number, and for how many seconds the earlier ones ran
         self.stopping = False  # no call needs to continue
         self.outcomes = {}  # by host
         self._failed = set()  # the hosts whose calls have failed by themselves, and are still being saved
@@ -97,7 +98,12 @@ class Leader:
     @property
     def complete(self):
         """Whether all other hosts have come."""
-        return len(self._seats) == self._hosts - 1
+        return self.seated == self._hosts - 1
+
+    @property
+    def seated(self):
+        """How many other hosts have come."""
+        return len(self._seats)
 
     @property
     def missing(self):
@@ -116,10 +122,14 @@ class Leader:
     def report(self, outcome):
         """Note how a host's call ended."""
         self.outcomes[outcome.host] = outcome
-        if not outcome.failed or self.stopping:
-            return
-        self.stopping, self._end_by = True, time.monotonic() + REPORT_SECONDS
-        self._send_all({"end": True})
+        if outcome.failed:
+            self._stop()
+
+    def _stop(self):
+        """Tell all hosts to end their calls."""
+        if not self.stopping:
+            self.stopping, self._end_by = True, time.monotonic() + REPORT_SECONDS
+            self._send_all({"end": True})
 
     def settled(self, terminated):
         """Return whether no outstanding report could change the verdict."""
@@ -215,11 +225,16 @@ class Leader:
             raise RunnerError(f"host {host} connected after the job had failed, so it takes no part in this attempt")
         if seat is not None and seat.start != message["start"]:
             channel.send({"end": True})
-            if seat.channel is None:
-                seat.leave(0.0)  # its earlier runner does not come back
+            if seat.channel is not None:
+                self._drop(seat.channel)
+            seat.leave(0.0)  # its earlier runner does not come back
+            if host in self.missing:  # LeaderWorkerSet does not always notice that it was replaced
+                self._stop()
             raise RunnerError(f"host {host} was restarted, so it takes no part in this attempt")
         self._seat(host, seat, channel, message["start"])
-        channel.send({"attempt": self.attempt, "now": time.time()})
+        channel.send({"attempt": self.attempt, "ran": self.ran, "now": time.time()})
+        if self.complete:
+            self._send_all({"complete": True})
         if self.stopping:
             channel.send({"end": True})
         return host
@@ -259,8 +274,8 @@ class Member:
         self._channel = self._address = self._outcome = None
         self._pause, self._connect_at = FIRST_PAUSE, 0.0  # of time.monotonic
         self._back_by = math.inf  # of time.monotonic
-        self.attempt = 0
-        self.stopping = self.lost = self.refused = False
+        self.attempt, self.ran = 0, 0.0
+        self.complete = self.stopping = self.lost = self.refused = False
 
     def fileno(self):
         """Return the descriptor to poll, or -1 without a connection."""
@@ -311,13 +326,14 @@ class Member:
         """Act on a message of the leader."""
         if "challenge" in message:
             self._channel.send(self._greeting.of(self._host, self._start, str(message["challenge"])))
+        self.complete = self.complete or "complete" in message
         self.stopping = self.stopping or "end" in message
         self.refused = self.refused or "refused" in message
         self.lost = self.lost or "over" in message
         if "attempt" in message:
             self.lost = self.lost or self.attempt not in (0, message["attempt"])  # a new leader
             if not self.attempt:  # later, this host may be too busy to read it at once
-                self._ahead = message["now"] - time.time()
+                self._ahead, self.ran = message["now"] - time.time(), message["ran"]
             self.attempt = self.attempt or message["attempt"]
             self._address = self._channel.connection.getpeername()
             self._pause, self._back_by = FIRST_PAUSE, math.inf
