@@ -234,7 +234,7 @@ func (reg Registry) storedEntry(ctx context.Context, id string, f Filter) (*api.
 	if err != nil {
 		return reg.orphan(ctx, id, f)
 	}
-	if reg.reaches(h) != nil {
+	if reg.Reaches(h) != nil {
 		return nil, nil
 	}
 	status, err := (&Job{Handle: h, Store: reg.Store}).gone(ctx)

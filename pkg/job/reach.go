@@ -6,12 +6,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// reaches checks that the workload of a job would be found in this registry: several
+// Reaches checks that the workload of a job would be found in this registry: several
 // namespaces and clusters may share a store, and a job that isn't in this one may be
-// running in another.
-func (reg Registry) reaches(h api.Handle) error { return reg.has(h, false) }
+// running in another. The error is an IDError.
+func (reg Registry) Reaches(h api.Handle) error { return reg.has(h, false) }
 
-// has is reaches for a job whose workload may have been found. If it was found, the job
+// has is Reaches for a job whose workload may have been found. If it was found, the job
 // is in this cluster, whatever its name and address were when the job was submitted.
 func (reg Registry) has(h api.Handle, found bool) error {
 	switch {

@@ -79,7 +79,7 @@ func (r *resolver) byFullID(ctx context.Context, word string) *Job {
 	if r.options.Remains {
 		return nil
 	}
-	if j := r.registry.ByID(ctx, word); j != nil && r.registry.reaches(j.Handle) == nil {
+	if j := r.registry.ByID(ctx, word); j != nil && r.registry.Reaches(j.Handle) == nil {
 		return j
 	}
 	return nil
@@ -277,7 +277,7 @@ func (r *resolver) inThisRegistry(ctx context.Context, ids []string) []string {
 			return
 		}
 		h, err := readHandle(ctx, r.registry.Store, id)
-		elsewhere[i] = err == nil && r.registry.reaches(h) != nil
+		elsewhere[i] = err == nil && r.registry.Reaches(h) != nil
 		here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is reported once it is chosen
 	})
 	if chosen := where(here, ids); len(chosen) > 0 {

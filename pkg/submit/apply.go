@@ -31,12 +31,16 @@ type ExistsError struct {
 	Same bool
 	// Removal is the command that removes the outputs of an earlier job, if only these are left.
 	Removal string
+	// Elsewhere names the other namespace or cluster in which the job may run; nil if it is not in another one.
+	Elsewhere *job.IDError
 }
 
 func (e *ExistsError) Error() string {
 	switch {
 	case e.Removal != "":
 		return fmt.Sprintf("an earlier job with the ID %q has left outputs in %s: choose another ID, or delete them with %s", e.ID, e.Where, e.Removal)
+	case e.Elsewhere != nil:
+		return fmt.Sprintf("job ID %q is already taken in %s: %v, or choose another ID", e.ID, e.Where, e.Elsewhere)
 	case e.Same:
 		return fmt.Sprintf("job ID %q is already taken by the same job in %s: follow it with kubectl kinetic jobs logs -f %s%s, or choose another ID to run it again", e.ID, e.Where, e.ID, e.Flags)
 	}
@@ -50,6 +54,9 @@ func (e *ExistsError) Kind() api.ErrorKind { return api.KindExists }
 func (e *ExistsError) Next() string {
 	if e.Removal != "" {
 		return e.Removal
+	}
+	if e.Elsewhere != nil {
+		return e.Elsewhere.Next()
 	}
 	verb := "cleanup"
 	if e.Same {
@@ -300,6 +307,9 @@ func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted boo
 	}
 	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 &&
 		reflect.DeepEqual(old.Handle.Map, s.Map) && reflect.DeepEqual(old.Handle.Payload, s.Payload)
+	if elsewhere := (*job.IDError)(nil); same && errors.As(registry.Reaches(old.Handle), &elsewhere) { // its workload can't be seen from here
+		return false, &ExistsError{ID: s.ID, Where: registry.Store.URL(), Elsewhere: elsewhere}
+	}
 	if same {
 		began, err := old.Began(ctx)
 		if err != nil || !began {

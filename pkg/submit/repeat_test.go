@@ -143,6 +143,35 @@ func TestARepeatIsToldOfItsJob(t *testing.T) {
 	}
 }
 
+// The workload of a job in another namespace or cluster can't be seen: a repeat from here would start a second one.
+func TestARepeatFromElsewhere(t *testing.T) {
+	for name, tt := range map[string]struct {
+		move func(*api.Spec, *job.Registry)
+		next string
+	}{
+		"namespace": {func(s *api.Spec, r *job.Registry) { s.Namespace, r.Namespace = "other", "other" }, "add -n ml"},
+		"cluster":   {func(_ *api.Spec, r *job.Registry) { r.Cluster, r.ClusterID = "dev", "2" }, "add --cluster prod"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, again := registry(t, workload{start: well, ready: well}), planned(t, "{}")
+			p.Namespace, p.Cluster, p.ClusterID = "ml", "prod", "1"
+			if _, err := apply(t.Context(), again, p); err != nil {
+				t.Fatal(err)
+			}
+			before := stored(t, p, store.Handle("a1"))
+			tt.move(&again.Spec, &p)
+			_, err := apply(t.Context(), again, p)
+			var exists *ExistsError
+			if !errors.As(err, &exists) || exists.Next() != tt.next || !strings.Contains(err.Error(), tt.next) {
+				t.Errorf("got %v, want %q", err, tt.next)
+			}
+			if stored(t, p, store.Handle("a1")) != before {
+				t.Error("the handle was replaced")
+			}
+		})
+	}
+}
+
 // A call for a new warm host that is submitted again gets another host only if the first one does not exist.
 func TestARepeatStartsNoSecondWarmHost(t *testing.T) {
 	for state, want := range map[api.State]int{api.Pending: 1, api.Running: 1, api.NotFound: 2} {
