@@ -167,20 +167,19 @@ func (j *Job) end(ctx context.Context) (api.End, error) {
 	return records.AnyEnd(ctx, j.Store, j.ID())
 }
 
-// Began reports whether anything of the job has run: its workload is no longer pending,
-// or the store has an attempt or an end. A call whose warm host is there counts: nothing
-// prevents a second host for it, and both would run it.
-func (j *Job) Began(ctx context.Context) (bool, error) {
+// BeforeStart returns the state of a job of which nothing has run: Pending if its workload waits, NotFound if it
+// has none. It returns "" if something has: the workload is no longer pending, or the store has an attempt or an
+// end. A call whose warm host is there counts: nothing prevents a second host for it, and both would run it.
+func (j *Job) BeforeStart(ctx context.Context) (api.State, error) {
 	status, err := j.state(ctx)
-	if err != nil || status.State != api.NotFound && status.State != api.Pending {
-		return true, err
-	}
-	if status.State == api.Pending && j.Handle.Host != "" {
-		return true, nil
+	if err != nil || status.State != api.NotFound && (status.State != api.Pending || j.Handle.Host != "") {
+		return "", err
 	}
 	for _, err := range j.Store.List(ctx, store.Attempts(j.ID()), "") {
-		return true, err
+		return "", err
 	}
-	status, err = j.remembered(ctx)
-	return status.State != api.NotFound, err
+	if end, err := j.remembered(ctx); err != nil || end.State != api.NotFound {
+		return "", err
+	}
+	return status.State, nil
 }

@@ -334,17 +334,20 @@ func TestHostsOfAJobWaitForTheirKey(t *testing.T) {
 	}
 }
 
-// The hosts of an existing job may have its key already, so a repeated submit keeps it.
-func TestStartLeavesTheKeyOfASet(t *testing.T) {
+// The hosts of an existing job may have its key already, and its values are the user's, so a repeated submit,
+// which is refused, keeps them.
+func TestStartLeavesTheSecretOfAJob(t *testing.T) {
 	const secret = core + "secrets/kinetic-a1-env"
-	s, w, _ := startSet(t)
-	s.objects[setPath] = theSet("--call", "1").Object
-	s.objects[secret] = object("v1", "Secret", "kinetic-a1-env", map[string]any{"data": map[string]any{api.Contract.Names.GroupKey: "first"}}).Object
-	if err := w.Start(t.Context(), a1, map[string]string{api.Contract.Names.GroupKey: "second"}); !errors.Is(err, api.ErrMayRun) {
-		t.Errorf("got %v", err)
-	}
-	if got := s.at(secret)["data"].(map[string]any)[api.Contract.Names.GroupKey]; got != "first" {
-		t.Errorf("the key is %v", got)
+	for _, name := range []string{api.Contract.Names.GroupKey, "TOKEN"} {
+		s, w, _ := startSet(t)
+		s.objects[setPath] = theSet("--call", "1").Object
+		s.objects[secret] = object("v1", "Secret", "kinetic-a1-env", map[string]any{"data": map[string]any{name: "first"}}).Object
+		if err := w.Start(t.Context(), a1, map[string]string{name: "second"}); !errors.Is(err, api.ErrMayRun) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if got := s.at(secret)["data"].(map[string]any)[name]; got != "first" {
+			t.Errorf("%s is %v", name, got)
+		}
 	}
 }
 

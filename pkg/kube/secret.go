@@ -43,15 +43,15 @@ func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructur
 }
 
 // putSecrets creates the Secret of a job. Without permission the job still runs, but without a key,
-// unless its hosts wait for the key. taken says that another submit of the job came first: hosts
-// that are running may have the key of its Secret, which then stays.
+// unless its hosts wait for the key. taken says that another submit of the job came first: its Secret
+// then stays, of which hosts that are running may have the key, and this one is refused.
 func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
 	put := s.putSecret
-	_, hasKey := values[api.Contract.Names.GroupKey]
-	if hasKey && taken {
+	if taken {
 		put = s.share
 	}
 	err := put(ctx, secret)
+	_, hasKey := values[api.Contract.Names.GroupKey]
 	if hasKey && len(values) == 1 && !s.keyComes && apierrors.IsForbidden(err) {
 		s.client.transport.Say("no permission to create the Secret %s, with which the hosts of the job authenticate each other: they run without it", secret.GetName())
 		return nil

@@ -175,24 +175,37 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if objects := s.given(j); objects != nil {
 		return s.give(ctx, j, objects)
 	}
-	adopted, err := s.supply(ctx, &done)
+	left, err := s.supply(ctx, &done)
 	if err != nil {
 		return Submitted{}, err
 	}
-	if err := s.describe(ctx, j, adopted); err != nil {
-		return Submitted{}, storeError(err)
+	adopted, waits := left != "", left == api.Pending // a workload that waits has its records
+	if !waits {
+		err = s.fill(ctx, j, adopted)
 	}
-	if err := s.inherit(ctx, j); err != nil {
-		if !adopted { // else the records of the first submit stay
-			err = errors.Join(err, s.withdraw(ctx, j))
-		}
+	if err != nil {
 		return Submitted{}, err
 	}
 	if err := s.steps.Start(ctx, s.Started(), s.secrets()); err != nil {
 		return Submitted{}, s.abandon(ctx, j, err, adopted)
 	}
 	j.New = !adopted
-	return done, nil
+	if waits { // it was removed meanwhile: this submit started the job
+		err = s.fill(ctx, j, adopted)
+	}
+	return done, err
+}
+
+// fill stores the records of the job.
+func (s submission) fill(ctx context.Context, j *job.Job, adopted bool) error {
+	if err := s.describe(ctx, j, adopted); err != nil {
+		return storeError(err)
+	}
+	err := s.inherit(ctx, j)
+	if err != nil && !adopted { // else the records of the first submit stay
+		err = errors.Join(err, s.withdraw(ctx, j))
+	}
+	return err
 }
 
 // groupKeyBytes is the length of the secret of a job's hosts.
@@ -212,12 +225,12 @@ func (s submission) secrets() map[string]string {
 }
 
 // supply does the steps that can run in any order: it checks that the ID is free,
-// uploads, makes the place ready, and completes the handle.
-func (s submission) supply(ctx context.Context, done *Submitted) (adopted bool, err error) {
+// uploads, makes the place ready, and completes the handle. left is that of vacant.
+func (s submission) supply(ctx context.Context, done *Submitted) (left api.State, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	if !done.Job.New {
 		g.Go(func() (err error) {
-			adopted, err = vacant(ctx, s.registry, s.Spec)
+			left, err = vacant(ctx, s.registry, s.Spec)
 			return err
 		})
 	}
@@ -240,7 +253,7 @@ func (s submission) supply(ctx context.Context, done *Submitted) (adopted bool, 
 		g.Go(func() error { return s.steps.Ready(ctx) })
 	}
 	err = g.Wait()
-	return adopted, err
+	return left, err
 }
 
 func (s submission) storeInputs(ctx context.Context) error {
@@ -289,34 +302,35 @@ func workloads(h api.Handle) string {
 	return "namespace " + h.Namespace
 }
 
-// vacant checks that an ID is free. If its records are of the same job, whose submit may
-// have been interrupted before anything ran, they are adopted: that submit is being
-// repeated. A waiting workload may lack objects that it owns; Start checks that.
-func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted bool, err error) {
+// vacant checks that an ID is free. left is "" if it has no records. If these are of the
+// same job, whose submit may have been interrupted before anything ran, they are adopted:
+// that submit is being repeated, and left is the job's state. A waiting workload may lack
+// objects that it owns; Start checks that.
+func vacant(ctx context.Context, registry job.Registry, s api.Spec) (left api.State, err error) {
 	old := registry.ByID(ctx, s.ID)
 	switch {
 	case old == nil && (s.OutputDir != "" || store.IsMadeID(s.ID)): // if it can't be read, writing it reports why
-		return false, nil
+		return "", nil
 	case old == nil:
 		j := registry.NewJob(s)
 		left, err := j.LeavesOutputs(ctx)
 		if left {
 			err = &ExistsError{ID: s.ID, Where: registry.Store.URL(), Removal: j.RemovalOfOutputs(ctx)}
 		}
-		return false, storeError(err)
+		return "", storeError(err)
 	}
 	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 &&
 		reflect.DeepEqual(old.Handle.Map, s.Map) && reflect.DeepEqual(old.Handle.Payload, s.Payload)
 	if elsewhere := (*job.IDError)(nil); same && errors.As(registry.Reaches(old.Handle), &elsewhere) { // its workload can't be seen from here
-		return false, &ExistsError{ID: s.ID, Where: registry.Store.URL(), Elsewhere: elsewhere}
+		return "", &ExistsError{ID: s.ID, Where: registry.Store.URL(), Elsewhere: elsewhere}
 	}
 	if same {
-		began, err := old.Began(ctx)
-		if err != nil || !began {
-			return true, err
+		left, err := old.BeforeStart(ctx)
+		if err != nil || left == api.NotFound || left == api.Pending && old.Handle.Backend == s.Backend {
+			return left, err
 		}
 	}
-	return false, &ExistsError{ID: s.ID, Where: registry.Store.URL(), Flags: old.LocationFlags(), Same: same}
+	return "", &ExistsError{ID: s.ID, Where: registry.Store.URL(), Flags: old.LocationFlags(), Same: same}
 }
 
 // describe writes the handle, which claims the ID, and the call and other records next to it.

@@ -107,7 +107,7 @@ func Release(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 
 // withoutWorkload says what is known of a job without a workload.
 func withoutWorkload(ctx context.Context, j *job.Job, s api.Status) string {
-	if began, err := j.Began(ctx); err == nil && !began && !j.Handle.ByPythonTool() {
+	if state, err := j.BeforeStart(ctx); err == nil && state != "" && !j.Handle.ByPythonTool() {
 		return "it never started: it was prepared but not applied, or deleted before it ran"
 	}
 	return "its workload is gone, and " + unknownEnd(ctx, j, s)
