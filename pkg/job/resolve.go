@@ -18,7 +18,7 @@ import (
 // FindOptions choose what Find finds.
 type FindOptions struct {
 	// Remains also finds jobs without a readable handle, for commands that end or remove jobs. Only the handle of
-	// a newer version is then an error.
+	// a newer version is then an error, and so is the beginning of the ID of another user's job.
 	Remains bool
 	// Unended finds, if several jobs match a word, the only one that has not ended.
 	Unended bool
@@ -44,6 +44,9 @@ func (reg Registry) Find(ctx context.Context, words []string, o FindOptions) ([]
 	parallel.Each(Parallel, words, func(i int, _ string) {
 		if !opened[i] && errs[i] == nil {
 			errs[i] = r.open(ctx, jobs[i], exists[i])
+		}
+		if errs[i] == nil && o.Remains {
+			errs[i] = checkOwner(words[i], jobs[i].Handle)
 		}
 		if errs[i] != nil {
 			jobs[i] = nil
@@ -105,6 +108,15 @@ func (r *resolver) open(ctx context.Context, j *Job, exists bool) error {
 		}
 	}
 	return r.registry.has(j.Handle, exists)
+}
+
+// checkOwner returns an error if a word is only the beginning of the ID of another user's job, which a command would end or remove.
+func checkOwner(word string, h api.Handle) error {
+	if !strings.HasPrefix(h.JobID, word) || h.JobID == word || h.User == "" || h.User == CurrentUser() {
+		return nil
+	}
+	return &IDError{kind: api.KindAmbiguous, next: "name it by its whole ID, " + h.JobID,
+		msg: fmt.Sprintf("job %q: only %s matches, which %s submitted: name another user's job by its whole ID or its last %d characters", word, h.JobID, h.User, uniqueDigits)}
 }
 
 // NoEnd returns the error about a job without a workload of which nobody knows how it ended.

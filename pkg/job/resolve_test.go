@@ -154,6 +154,25 @@ func TestFindUnended(t *testing.T) {
 	}
 }
 
+// A command that ends or removes jobs takes no mere beginning of the ID of another user's job.
+func TestFindRemainsOfAnotherUser(t *testing.T) {
+	const mine, theirs = "cpu-mine-20260101-000000-aaaaaa1", "cpu-theirs-20260101-000000-aaaaaa2"
+	handle := `{"version":1,"job_id":%q,"backend":"gke","user":%q}`
+	p := listing(t)
+	p.Store = storeWith(t, map[string]string{
+		mine + "/handle.json": fmt.Sprintf(handle, mine, CurrentUser()), theirs + "/handle.json": fmt.Sprintf(handle, theirs, "alice"),
+	})
+	for word, want := range map[string]string{"cpu-mine": mine, theirs: theirs, "aaaaaa2": theirs, "cpu-theirs": ""} {
+		found, failed := findRemains(t, p, FindOptions{}, word)
+		if want != "" && (len(found) != 1 || found[0].ID() != want) || want == "" && (len(failed) != 1 || !strings.Contains(failed[0].Error(), "only "+theirs+" matches, which alice submitted")) {
+			t.Errorf("%s: found %v, %v, want %q", word, found, failed, want)
+		}
+	}
+	if j, err := p.FindOne(t.Context(), "cpu-theirs"); err != nil || j.ID() != theirs {
+		t.Errorf("to be read: %v, %v", j, err)
+	}
+}
+
 // A job whose end can't be read may be the one that a word means.
 func TestAmbiguousWithAnUnreadableEnd(t *testing.T) {
 	const a, b = "cpu-train-20260101-100000-aaaaaaa", "cpu-train-20260101-120000-bbbbbbb"
