@@ -3,6 +3,8 @@ package prune
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // Outputs are the outputs of a job that was cleaned up without them, and the records that its runner kept.
@@ -28,50 +31,104 @@ func (p *Plan) findOutputs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(store.Parallel)
+	ids = slices.DeleteFunc(ids, func(id string) bool { return store.CheckID(id) != nil }) // they can't be jobs
 	var mu sync.Mutex
-	for _, id := range ids {
-		if store.CheckID(id) != nil { // it can't be a job
+	var left []Outputs
+	var unended []string
+	err = each(ctx, ids, func(ctx context.Context, id string) error {
+		found, job, err := outputsOf(ctx, p.store, id)
+		mu.Lock()
+		defer mu.Unlock()
+		if job == unendedJob {
+			unended = append(unended, id)
+		}
+		if found.Objects > 0 {
+			left = append(left, found)
+		}
+		return err
+	})
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	needed, err := resumedFrom(ctx, p.store, unended)
+	if err != nil {
+		return err
+	}
+	for _, found := range left {
+		if needed[found.ID] {
 			continue
 		}
-		g.Go(func() error {
-			found, err := outputsOf(ctx, p.store, id)
-			if err != nil || found.Objects == 0 {
-				return err
-			}
+		p.Outputs = append(p.Outputs, found)
+		p.Objects += found.Objects
+		p.Bytes += found.Bytes
+	}
+	slices.SortFunc(p.Outputs, func(a, b Outputs) int { return cmp.Compare(a.ID, b.ID) })
+	return nil
+}
+
+// each calls do for IDs, several at a time, until one fails.
+func each(ctx context.Context, ids []string, do func(context.Context, string) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(store.Parallel)
+	for _, id := range ids {
+		g.Go(func() error { return do(ctx, id) })
+	}
+	return g.Wait()
+}
+
+// resumedFrom returns the IDs of the jobs with whose outputs others, which have not ended, may still begin.
+func resumedFrom(ctx context.Context, s store.Store, unended []string) (map[string]bool, error) {
+	var mu sync.Mutex
+	from := map[string]bool{}
+	err := each(ctx, unended, func(ctx context.Context, id string) error {
+		text, err := records.ReadBytes(ctx, s, store.Handle(id))
+		if errors.Is(err, store.ErrNotFound) { // cleaned up meanwhile
+			return nil
+		}
+		var handle struct {
+			ResumeFrom string `json:"resume_from"` // in handles of every version
+		}
+		if err == nil && json.Unmarshal(text, &handle) == nil { // a broken one starts nothing
 			mu.Lock()
 			defer mu.Unlock()
-			p.Outputs = append(p.Outputs, found)
-			p.Objects += found.Objects
-			p.Bytes += found.Bytes
-			return nil
-		})
-	}
-	err = g.Wait()
-	slices.SortFunc(p.Outputs, func(a, b Outputs) int { return cmp.Compare(a.ID, b.ID) })
-	return err
+			from[handle.ResumeFrom] = true
+		}
+		return err
+	})
+	return from, err
 }
+
+// jobState is what the records of a directory show of its job.
+type jobState int
+
+const (
+	noJob      jobState = iota // cleaned up, or there never was one
+	endedJob                   // it has ended
+	unendedJob                 // it has a handle, but no end
+)
 
 // outputsOf returns the outputs of a job that was cleaned up. Without a handle, an ID that a program
 // made, or an object that a runner has written, shows that there was a job.
-func outputsOf(ctx context.Context, s store.Store, id string) (Outputs, error) {
-	found := Outputs{ID: id, URL: s.URL() + "/" + store.Outputs(id)}
+func outputsOf(ctx context.Context, s store.Store, id string) (Outputs, jobState, error) {
+	found, job := Outputs{ID: id, URL: s.URL() + "/" + store.Outputs(id)}, unendedJob
 	ours := store.IsMadeID(id)
 	for o, err := range s.List(ctx, id+"/", "") {
-		if err != nil || o.Name == store.Handle(id) {
-			return Outputs{}, err
+		switch {
+		case err != nil:
+			return Outputs{}, noJob, err
+		case o.Name == store.Handle(id):
+			return Outputs{}, job, nil
+		case o.Name == store.End(id): // it is listed before the handle
+			job = endedJob
+		case strings.HasPrefix(o.Name, store.Outputs(id)) || store.IsSync(id, o.Name):
+			found.Objects++
+			found.Bytes += o.Size
+			found.objects = append(found.objects, o)
+			ours = ours || store.WrittenBy(o) == id
 		}
-		if !strings.HasPrefix(o.Name, store.Outputs(id)) && !store.IsSync(id, o.Name) {
-			continue
-		}
-		found.Objects++
-		found.Bytes += o.Size
-		found.objects = append(found.objects, o)
-		ours = ours || store.WrittenBy(o) == id
 	}
 	if !ours {
-		return Outputs{}, nil
+		return Outputs{}, noJob, nil
 	}
-	return found, nil
+	return found, noJob, nil
 }

@@ -1,5 +1,5 @@
 // Package prune finds and deletes what the jobs of a store share and none has used for some time:
-// blobs, and directories of data. It reads no job: submits and running jobs renew what they use.
+// blobs, and directories of data, which submits and running jobs renew. It also finds the outputs of jobs that were cleaned up.
 package prune
 
 import (

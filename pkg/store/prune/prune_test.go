@@ -199,7 +199,7 @@ func TestOutputsWithoutAHandle(t *testing.T) {
 		p.add(id+"/incomplete/0/c", "half", 0)
 		p.add(id+"/else", "not ours", 0)
 		p.add("datasets/outputs/x", "x", 0)
-		p.add("a1/handle.json", "it is not read", 0)
+		p.add("a1/handle.json", "not JSON", 0)
 		p.add("a1/outputs/x", "x", 0)
 		all := names(t, p.store)
 		if plan, err := prune.Find(t.Context(), p.store, unused, false); err != nil || len(plan.Outputs) > 0 {
@@ -215,6 +215,24 @@ func TestOutputsWithoutAHandle(t *testing.T) {
 		all = slices.DeleteFunc(all, func(name string) bool { return strings.HasPrefix(name, id) && name != id+"/else" })
 		if diff := cmp.Diff(all, names(t, p.store)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+}
+
+// A job that waits begins with the outputs of an older one, which may have been cleaned up since.
+func TestOutputsThatAJobResumesFrom(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, p place) {
+		id := func(name string) string { return "cpu-" + name + "-20260101-000000-0a1b2c3" }
+		for name, end := range map[string]string{"waits": "", "ended": `{"version":1,"state":"FAILED"}`} {
+			p.add(store.Outputs(id("before-"+name))+"last.pt", "weights", 0)
+			p.add(store.Handle(id(name)), `{"version":99,"resume_from":"`+id("before-"+name)+`"}`, 0)
+			if end != "" {
+				p.add(store.End(id(name)), end, 0)
+			}
+		}
+		p.add(store.Handle("broken"), "{", 0)
+		if plan := find(t, p.store); len(plan.Outputs) != 1 || plan.Outputs[0].ID != id("before-ended") || plan.Objects != 1 {
+			t.Errorf("%+v", plan.Outputs)
 		}
 	})
 }
