@@ -117,7 +117,7 @@ func (r *envReader) set(s string) error {
 	if strings.ContainsRune(value, 0) {
 		return fmt.Errorf("--env %s: the value holds a NUL byte", name)
 	}
-	if submit.LooksSecret(name) && !r.noManifest {
+	if submit.MayBeSecret(name, value) && !r.noManifest {
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s looks like a secret, and -e does not protect its value: use --secret-env %s", name, name))
 	}
 	r.out.Env = append(r.out.Env, api.EnvVar{Name: name, Value: value})
@@ -175,7 +175,7 @@ func (r *envReader) copy(flag, name string) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("%s %s: not set in this shell: use %s %s=VALUE, or export it first", flag, name, flag, name)
-	case submit.LooksSecret(name):
+	case submit.MayBeSecret(name, value):
 		r.hide(name, value)
 	default:
 		r.copied = append(r.copied, name)

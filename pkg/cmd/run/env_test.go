@@ -31,6 +31,16 @@ func TestReadEnvironment(t *testing.T) {
 			want: variables{Secrets: map[string]string{"HF_TOKEN": "hf_secret"},
 				Notes: []string{"passed as a Secret: HF_TOKEN"}},
 		},
+		"a copied value that looks secret is one": {
+			flags: envFlags{Set: []string{"DATABASE_URL"}}, environ: []string{"DATABASE_URL=postgres://me:hush@db/x"},
+			want: variables{Secrets: map[string]string{"DATABASE_URL": "postgres://me:hush@db/x"},
+				Notes: []string{"passed as a Secret: DATABASE_URL"}},
+		},
+		"a literal value that looks secret is said": {
+			flags: envFlags{Set: []string{"DATABASE_URL=postgres://me:hush@db/x"}},
+			want: variables{Env: []api.EnvVar{{Name: "DATABASE_URL", Value: "postgres://me:hush@db/x"}},
+				Notes: []string{"DATABASE_URL looks like a secret, and -e does not protect its value: use --secret-env DATABASE_URL"}},
+		},
 		"a name that only has such a word is none": {
 			flags: envFlags{Set: []string{"TOKENIZERS_PARALLELISM=false", "MAX_TOKENS=5"}},
 			want:  variables{Env: []api.EnvVar{{Name: "TOKENIZERS_PARALLELISM", Value: "false"}, {Name: "MAX_TOKENS", Value: "5"}}},
