@@ -66,9 +66,13 @@ func (x excludes) why(rel string, isDir bool) reason {
 // check returns an error if the file that the job runs is not packaged: the job would fail
 // in its pod, after the upload.
 func (x excludes) check(entry string, files []api.IndexFile) error {
-	isEntry := func(f api.IndexFile) bool { return strings.EqualFold(f.Path, entry) } // a file system may ignore case
-	if entry == "" || slices.ContainsFunc(files, isEntry) {
+	if entry == "" || slices.ContainsFunc(files, func(f api.IndexFile) bool { return f.Path == entry }) {
 		return nil
+	}
+	for _, f := range files {
+		if strings.EqualFold(f.Path, entry) { // the file system of this machine ignores case
+			return fmt.Errorf("%s is packaged as %s, its name on disk, and pods distinguish upper and lower case: type it like that", entry, f.Path)
+		}
 	}
 	for i := range entry + "/" {
 		if i < len(entry) && entry[i] != '/' {

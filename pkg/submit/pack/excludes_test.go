@@ -25,7 +25,7 @@ func TestTheFileThatRunsIsInThePackage(t *testing.T) {
 		"a virtual environment":         {entry: "env/job.py", want: "env/job.py is not packaged, because env is a virtual environment: move the file, or set KINETIC_NO_DEFAULT_EXCLUDES=1"},
 		"an output directory":           {entry: "out/job.py", want: "out/job.py is not packaged, because this run excludes its directory or packages it under another name: move the file"},
 		"another name of its directory": {entry: "link/job.py", want: "link/job.py is not packaged, because this run excludes its directory or packages it under another name: move the file"},
-		"another case, as on a Mac":     {entry: "Train.py"},
+		"another case, as on a Mac":     {entry: "Train.py", want: "Train.py is packaged as train.py, its name on disk, and pods distinguish upper and lower case: type it like that"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
