@@ -31,6 +31,8 @@ type earlier struct {
 	dir string
 	// unrecorded are names of variables with values of which no record is kept.
 	unrecorded []string
+	// anew says that the job began with outputs of another, and that the new one can't.
+	anew bool
 }
 
 func (e *earlier) close() {
@@ -220,6 +222,9 @@ func (e *earlier) notes(p submit.Planned) []string {
 	notes := []string{fmt.Sprintf("repeats the call of job %s, %s", e.ID(), code)}
 	if e.call.Kind == api.CallPickle {
 		notes[0] += "; its function and arguments are as they were pickled then"
+	}
+	if e.anew {
+		notes = append(notes, fmt.Sprintf("begins without the outputs of job %s, with which job %s began", e.Handle.ResumeFrom, e.ID()))
 	}
 	if e.unrecorded != nil {
 		notes = append(notes, "taken from this shell, because no record of secrets is kept: "+strings.Join(e.unrecorded, ", "))
