@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -72,11 +73,44 @@ func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 	return s, err
 }
 
+// inputInterval is how often the store is asked for the result of an input.
+const inputInterval = 5 * time.Second
+
+// waitForInput waits until one input of a map has its result, or the map has ended. It looks every so often.
+func waitForInput(ctx context.Context, j *job.Job, index int, every time.Duration) (api.Status, error) {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	there := make(chan bool, 1)
+	go func() {
+		next := time.NewTicker(every)
+		defer next.Stop()
+		for {
+			select {
+			case <-waiting.Done():
+				there <- false
+				return
+			case <-next.C:
+			}
+			if _, err := j.Results().Read(waiting, index); err == nil {
+				there <- true
+				stop()
+				return
+			}
+		}
+	}()
+	status, err := j.Wait(waiting, func(api.Status) {})
+	stop()
+	if <-there {
+		err = nil
+	}
+	return status, err
+}
+
 // inputResult prints the value of one input of a map, waiting for it if need be.
 func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index int, o report.Collection) error {
 	r, err := j.Results().Read(ctx, index)
 	if errors.Is(err, store.ErrNotFound) {
-		if status, err := j.Wait(waiting, func(api.Status) {}); err != nil {
+		if status, err := waitForInput(waiting, j, index, inputInterval); err != nil {
 			return report.InterruptedIn(c.streams.ErrOut, j, status.State, err)
 		}
 		r, err = j.Results().Read(ctx, index)
