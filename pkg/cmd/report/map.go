@@ -70,9 +70,8 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *
 	}
 	SendEnd(streams.ErrOut, j, end.Status, api.Result{OK: end.Outcome.Complete()}, nil)
 	if end.Outcome.Complete() {
-		if n := end.Outcome.Differing; n > 0 && cleanup == DeleteResult && j.Handle.CallKind == api.CallPickle { // only the pickles have the exact values
-			fmt.Fprintf(streams.ErrOut, "JSON can't represent %s of the values exactly, so --cleanup=delete keeps the stored values; get them with: kubectl kinetic jobs result %s%s --output-file FILE\n",
-				human.Number(n), j.ID(), j.LocationFlags())
+		if n, next := undelivered(j, end.Outcome); n > 0 && cleanup == DeleteResult {
+			fmt.Fprintf(streams.ErrOut, "JSON can't represent %s of the values exactly, so --cleanup=delete keeps the stored values; %s\n", human.Number(n), next)
 			cleanup = RemoveWorkload
 		}
 		removal := NewRemoval(screen)
@@ -81,6 +80,14 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *
 		return collected(ctx, streams.ErrOut, j, errs)
 	}
 	return mapFailed(streams.ErrOut, j, end)
+}
+
+// undelivered returns how many exact values only pickles have, which were not written, and what to do with them.
+func undelivered(j *job.Job, o records.MapOutcome) (n int, next string) {
+	if j.Handle.CallKind == api.CallPickle {
+		return o.Differing, fmt.Sprintf("get them with: kubectl kinetic jobs result %s%s --output-file FILE", j.ID(), j.LocationFlags())
+	}
+	return o.Pickled, fmt.Sprintf("delete them with: kubectl kinetic jobs cleanup %s%s", j.ID(), j.LocationFlags())
 }
 
 // NoMapResults ends a command whose map ended without any result.
