@@ -280,10 +280,13 @@ type jobState struct {
 
 const (
 	// submitTime is how long a submit takes at most to write the handle after its first record, and to create the
-	// workload after the handle. A job that has no handle by then is an orphan. A payload gets more time.
+	// workload after the handle. A job that has no handle by then is an orphan. A payload, and values of an older map,
+	// get more time.
 	submitTime = time.Minute
 	// slowestUpload is the lowest rate of an upload, in bytes per second.
 	slowestUpload = 50_000
+	// slowestCopies is how many values of an older map a submit copies per second, at least.
+	slowestCopies = 10
 )
 
 // chosen returns the jobs of a registry that the filters choose. complete says that none

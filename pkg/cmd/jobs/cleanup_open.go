@@ -78,6 +78,9 @@ func checkSubmitted(ctx context.Context, j *job.Job, now api.Status) error {
 			return err
 		}
 	}
+	if m := j.Handle.Map; m != nil { // its values are copied while the handle is there
+		written = written.Add(time.Duration(m.Inherited/slowestCopies) * time.Second)
+	}
 	if j.Store.Now().Sub(written) < submitTime {
 		return newError(fmt.Sprintf("job %s was submitted just now", j.ID()))
 	}
