@@ -273,6 +273,11 @@ func verifyWorker(was, is corev1.PodSpec) error {
 	if len(b.Args) < len(a.Args) || !slices.Equal(a.Args, b.Args[:len(a.Args)]) {
 		return broken("the arguments of container "+api.ContainerName, a.Args, b.Args)
 	}
+	for _, e := range a.Env {
+		if !slices.ContainsFunc(b.Env, func(o corev1.EnvVar) bool { return o.Name == e.Name }) {
+			return fmt.Errorf("it removes the variable %s of container %s: add to the list (/env/-) instead of replacing it", e.Name, api.ContainerName)
+		}
+	}
 	if was.RestartPolicy != is.RestartPolicy {
 		return broken("the pod's restartPolicy", was.RestartPolicy, is.RestartPolicy)
 	}

@@ -1,0 +1,38 @@
+package render
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// A patch that replaces the variables of the container drops those that the user gave, and secrets.
+func TestOverlayKeepsVariables(t *testing.T) {
+	const env, workers = "/spec/template/spec/containers/0/env", "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/env"
+	patch := func(kind, step string) map[string]string {
+		return patches("- target: {kind: " + kind + "}\n  patch: |-\n    - {" + step + "}\n")
+	}
+	const instead = " of container kinetic-worker: add to the list (/env/-) instead of replacing it"
+	for name, c := range map[string]struct {
+		spec  string
+		files map[string]string
+		want  string // empty where it is taken
+	}{
+		"others in their place": {"cpu", patch("Job", "op: add, path: "+env+", value: [{name: A, value: b}]"), "it removes the variable "},
+		"another value":         {"cpu", patch("Job", "op: replace, path: "+env+"/0/value, value: other"), ""},
+		"one besides":           {"cpu", patch("Job", "op: add, path: "+env+"/-, value: {name: A, value: b}"), ""},
+		"none for the workers":  {"lws-cpu-4hosts", patch("LeaderWorkerSet", "op: remove, path: "+workers), instead},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := family[c.spec]
+			s.Env = append(slices.Clone(s.Env), api.EnvVar{Name: "MODE", Value: "fast"})
+			_, _, err := render(s, mustOverlay(t, c.files), findTestRunner, false)
+			if c.want != "" {
+				wantError(t, err, c.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
