@@ -32,9 +32,7 @@ func (s Settings) differences(found *container.Cluster, n config.Names) []differ
 			all = append(all, difference{infra.Difference{Setting: setting, Have: have, Want: want, Fixed: update == nil}, update, option})
 		}
 	}
-	if d, differs := s.ofEndpoints(found); differs {
-		all = append(all, d)
-	}
+	all = append(all, s.ofEndpoints(found)...)
 	all = append(all, s.VPC.differences(found, n)...)
 	autopilot := gke.IsAutopilot(found)
 	if autopilot { // also if it was not asked for

@@ -94,13 +94,31 @@ func endpointsOf(c *container.Cluster) Endpoints {
 	return found
 }
 
-// ofEndpoints returns how a cluster differs in what the user has chosen about the endpoints.
-func (s Settings) ofEndpoints(found *container.Cluster) (d difference, differs bool) {
-	have, want := endpointsOf(found), s.Endpoints
+// ofEndpoints returns how a cluster differs in what the user has chosen about the endpoints. The name is first: once the
+// address is off, nobody could reach the API server without it.
+func (s Settings) ofEndpoints(found *container.Cluster) []difference {
+	var all []difference
+	have, want, option := endpointsOf(found), s.Endpoints, s.Endpoints.option()
+	if want.Private && !outside(found) {
+		name := container.DNSEndpointConfig{AllowExternalTraffic: true}
+		if e := found.ControlPlaneEndpointsConfig; e != nil && e.DnsEndpointConfig != nil {
+			name.EnableK8sCertsViaDns, name.EnableK8sTokensViaDns = e.DnsEndpointConfig.EnableK8sCertsViaDns, e.DnsEndpointConfig.EnableK8sTokensViaDns
+		}
+		const byName = "--enable-dns-access"
+		option = byName + " " + option
+		all = append(all, difference{infra.Difference{Setting: "access to the API server by its name", Have: onOff(false), Want: onOff(true)}, &container.ClusterUpdate{
+			DesiredControlPlaneEndpointsConfig: &container.ControlPlaneEndpointsConfig{DnsEndpointConfig: &name}}, byName})
+	}
 	sorted := func(all []string) []string { return slices.Sorted(slices.Values(all)) }
 	if !want.chosen() || have.Private == want.Private && slices.Equal(sorted(have.Authorized), sorted(want.Authorized)) {
-		return difference{}, false
+		return all
 	}
-	return difference{infra.Difference{Setting: "access to the API server's address", Have: have.String(), Want: want.String()}, &container.ClusterUpdate{
-		DesiredControlPlaneEndpointsConfig: &container.ControlPlaneEndpointsConfig{IpEndpointsConfig: want.config()}}, want.option()}, true
+	return append(all, difference{infra.Difference{Setting: "access to the API server's address", Have: have.String(), Want: want.String()}, &container.ClusterUpdate{
+		DesiredControlPlaneEndpointsConfig: &container.ControlPlaneEndpointsConfig{IpEndpointsConfig: want.config()}}, option})
+}
+
+// outside reports whether the API server of a cluster can be reached by its name from everywhere.
+func outside(found *container.Cluster) bool {
+	e := found.ControlPlaneEndpointsConfig
+	return e != nil && e.DnsEndpointConfig != nil && e.DnsEndpointConfig.AllowExternalTraffic
 }

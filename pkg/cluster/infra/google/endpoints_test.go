@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/api/container/v1"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 )
 
@@ -46,6 +49,34 @@ func TestEndpointsAreChanged(t *testing.T) {
 	c := w.Cluster("acme", zone, "research")
 	if servers, err := Servers(c); err != nil || len(servers) != 1 || !HasServer(c) || c.Endpoint != "" {
 		t.Errorf("without an address it is reached at %v, %v", servers, err)
+	}
+}
+
+// Without its address, a cluster of keras-kinetic could be reached by nobody: access by its name is switched on before.
+func TestPrivateNeedsTheName(t *testing.T) {
+	w := newWorld(t)
+	if err := w.up(t.Context(), false, quiet); err != nil {
+		t.Fatal(err)
+	}
+	c := w.Cluster("acme", zone, "research")
+	c.ControlPlaneEndpointsConfig = &container.ControlPlaneEndpointsConfig{DnsEndpointConfig: &container.DNSEndpointConfig{Endpoint: "gke-1.gke.goog", EnableK8sTokensViaDns: true}}
+	var commands []string
+	for _, d := range (Settings{Endpoints: Endpoints{Private: true}}).ofEndpoints(c) {
+		commands = append(commands, d.option)
+	}
+	if diff := cmp.Diff([]string{"--enable-dns-access", "--enable-dns-access --no-enable-ip-access"}, commands); diff != "" {
+		t.Errorf("options of gcloud (-want +got):\n%s", diff)
+	}
+	w.RemoveCluster("acme", zone, "research")
+	w.AddCluster("acme", zone, c)
+	next := w.again(t)
+	next.cluster.settings.Endpoints = Endpoints{Private: true}
+	if err := next.up(t.Context(), true, quiet); err != nil {
+		t.Fatal(err)
+	}
+	c = w.Cluster("acme", zone, "research")
+	if e := c.ControlPlaneEndpointsConfig; !e.DnsEndpointConfig.AllowExternalTraffic || !e.DnsEndpointConfig.EnableK8sTokensViaDns || e.IpEndpointsConfig.Enabled {
+		t.Errorf("the endpoints are %+v, %+v", e.DnsEndpointConfig, e.IpEndpointsConfig)
 	}
 }
 

@@ -15,11 +15,10 @@ import (
 // trusts the one with a name. A cluster that is being created may have none yet, which is an error.
 func Servers(found *container.Cluster) ([]infra.Server, error) {
 	var name string
-	var outside bool
 	addresses := []string{found.Endpoint}
 	if e := found.ControlPlaneEndpointsConfig; e != nil {
 		if dns := e.DnsEndpointConfig; dns != nil {
-			name, outside = dns.Endpoint, dns.AllowExternalTraffic
+			name = dns.Endpoint
 		}
 		if ip := e.IpEndpointsConfig; ip != nil {
 			addresses = append(addresses, ip.PublicEndpoint, ip.PrivateEndpoint)
@@ -45,7 +44,7 @@ func Servers(found *container.Cluster) ([]infra.Server, error) {
 		return all, nil
 	}
 	named := infra.Server{URL: "https://" + strings.TrimPrefix(name, "https://")}
-	if outside {
+	if outside(found) {
 		return slices.Insert(all, 0, named), nil
 	}
 	return append(all, named), nil
