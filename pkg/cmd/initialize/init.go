@@ -3,6 +3,7 @@
 package initialize
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -149,16 +150,19 @@ func (s *setup) askPlace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &s.connection.Target
+	t, cluster := &s.connection.Target, config.DefaultCluster
+	if t.Profile != "" || s.connection.Context() != "" { // they name the cluster, perhaps
+		cluster = cmp.Or(where.Cluster, cluster)
+	}
 	return profilecmd.AskFor(ctx, s.streams, s.connection,
 		profilecmd.Question{What: "Google Cloud project", Value: where.Project, From: where.From.Project, Flag: &t.Project},
 		profilecmd.Question{What: "zone, or region of a regional cluster", Value: where.Zone, From: where.From.Zone, Flag: &t.Zone},
-		profilecmd.Question{What: "name of the new cluster", Value: config.DefaultCluster, From: where.From.Cluster, Flag: &t.Cluster})
+		profilecmd.Question{What: "name of the new cluster", Value: cluster, From: where.From.Cluster, Flag: &t.Cluster})
 }
 
 func (s *setup) upArguments() []string {
 	var args []string
-	for _, name := range []string{"kubeconfig", "project", "zone", "cluster", "namespace", "profile-name"} {
+	for _, name := range []string{"kubeconfig", "context", "profile", "project", "zone", "cluster", "namespace", "profile-name"} {
 		if value := s.flags.Lookup(name).Value.String(); value != "" {
 			args = append(args, "--"+name+"="+value)
 		}

@@ -326,12 +326,26 @@ func TestCreateAsksWhatFlagsDoNotSay(t *testing.T) {
 		"the defaults": {nil, []string{"acme", "", ""}, "[kinetic-cluster]: ", []string{"--project=acme", "--zone=us-central1-a", "--cluster=kinetic-cluster"}, ""},
 		"the rest": {[]string{"--zone=us-east5-b", "-n", "ml"}, []string{"acme", "research"}, "Google Cloud project: name of the new cluster [kinetic-cluster]: ",
 			[]string{"--project=acme", "--zone=us-east5-b", "--cluster=research", "--namespace=ml"}, ""},
-		"nothing":    {[]string{"--project=acme", "--zone=us-east5-b", "--cluster=research"}, nil, "", []string{"--project=acme", "--zone=us-east5-b", "--cluster=research"}, ""},
+		"nothing": {[]string{"--project=acme", "--zone=us-east5-b", "--cluster=research"}, nil, "", []string{"--project=acme", "--zone=us-east5-b", "--cluster=research"}, ""},
+		"a profile": {[]string{"--profile=lab"}, []string{"", "", ""}, "Google Cloud project [acme-ml]: zone, or region of a regional cluster [us-west1-c]: name of the new cluster [lab]: ",
+			[]string{"--profile=lab", "--project=acme-ml", "--zone=us-west1-c", "--cluster=lab"}, ""},
+		"a profile, and another name": {[]string{"--profile=lab"}, []string{"", "", "lab2"}, "[lab]: ",
+			[]string{"--profile=lab", "--project=acme-ml", "--zone=us-west1-c", "--cluster=lab2"}, ""},
+		"a context": {[]string{"--context=gke_acme-ml_us-west1-c_lab"}, []string{"", "", ""}, "[lab]: ",
+			[]string{"--context=gke_acme-ml_us-west1-c_lab", "--project=acme-ml", "--zone=us-west1-c", "--cluster=lab"}, ""},
 		"no project": {nil, []string{"", "", "", "", ""}, "Google Cloud project: ", nil, "expected a Google Cloud project"},
 		"the end":    {nil, []string{"acme"}, "zone, or region of a regional cluster [us-central1-a]: \n", nil, `no answer to "zone, or region of a regional cluster"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			gcptest.New(t).SetenvOfNewMachine(t)
+			lab := config.Profile{Name: "lab", Project: "acme-ml", Zone: "us-west1-c", Cluster: "lab", Namespace: "ml"}
+			if err := config.ChangeProfiles(t.Context(), os.Getenv, func(d *config.ProfileDraft) error { return d.Put(lab) }); err != nil {
+				t.Fatal(err)
+			}
+			kubeconfig := `{"contexts":[{"name":"gke_acme-ml_us-west1-c_lab","context":{"cluster":"lab"}}],"clusters":[{"name":"lab","cluster":{"server":"https://127.0.0.1:1"}}]}`
+			if err := os.WriteFile(os.Getenv("KUBECONFIG"), []byte(kubeconfig), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			var errOut bytes.Buffer
 			s := asking(t, tt.flags, io.Discard, &errOut, tt.lines...)
 			err := s.askPlace(t.Context())
