@@ -146,6 +146,9 @@ func (o *downOptions) run(ctx context.Context) error {
 	err = infra.Remove(ctx, e.Resources, plan, board.Update)
 	board.End()
 	if err != nil {
+		if e.Cluster.Deleting() { // the next run can't list them
+			tellOfDisks(u, disks)
+		}
 		return stack.Interrupted(ctx, err, o.again())
 	}
 	if plan.KeepsData() {

@@ -178,19 +178,13 @@ func TestDownRefusesWhileJobsRunOrWait(t *testing.T) {
 
 // Volumes of failed jobs outlive their cluster, and are paid.
 func TestDownNamesTheDisksThatGKEMayLeave(t *testing.T) {
-	volume := func(w *world, name, where, policy string) {
-		w.kubernetes.Put("/api/v1/persistentvolumes/"+name, map[string]any{"apiVersion": "v1", "kind": "PersistentVolume",
-			"metadata": map[string]any{"name": name, "annotations": map[string]any{"pv.kubernetes.io/provisioned-by": "pd.csi.storage.gke.io"}},
-			"spec": map[string]any{"capacity": map[string]any{"storage": "500Gi"}, "claimRef": map[string]any{"namespace": "ml", "name": "job-" + name},
-				"persistentVolumeReclaimPolicy": policy, "csi": map[string]any{"driver": "pd.csi.storage.gke.io", "volumeHandle": "projects/" + where + "/disks/" + name}}})
-	}
 	w := newWorld(t)
 	w.up(t, "--yes").check(t, 0)
-	volume(w, "pvc-1", "acme/zones/us-central1-a", "Delete")
-	volume(w, "pvc-2", "acme/zones/us-central1-a", "Delete")
-	volume(w, "pvc-3", "acme/regions/us-central1", "Delete")
-	volume(w, "pvc-4", "acme/zones/us-central1-a", "Retain")
-	volume(w, "pvc-5", "other/zones/us-central1-a", "Delete")
+	w.volume("pvc-1", "acme/zones/us-central1-a", "Delete")
+	w.volume("pvc-2", "acme/zones/us-central1-a", "Delete")
+	w.volume("pvc-3", "acme/regions/us-central1", "Delete")
+	w.volume("pvc-4", "acme/zones/us-central1-a", "Retain")
+	w.volume("pvc-5", "other/zones/us-central1-a", "Delete")
 	planned := []string{
 		"= disk pvc-1 may stay: 500Gi in us-central1-a, of claim ml/job-pvc-1: GKE does not always delete it with the cluster, and it costs money until it is gone; delete it afterwards with: gcloud compute disks delete pvc-1 --zone=us-central1-a --project=acme\n",
 		"gcloud compute disks delete pvc-3 --region=us-central1 --project=acme\n", "of claim ml/job-pvc-4: its reclaim policy is Retain"}
@@ -202,6 +196,29 @@ func TestDownNamesTheDisksThatGKEMayLeave(t *testing.T) {
 	if r := w.down(t, "--yes=research"); strings.Contains(r.err, "disk") {
 		t.Errorf("of a cluster that is gone:\n%s", r.err)
 	}
+}
+
+// volume adds a volume whose disk is in a project and a zone or region.
+func (w *world) volume(name, where, policy string) {
+	w.kubernetes.Put("/api/v1/persistentvolumes/"+name, map[string]any{"apiVersion": "v1", "kind": "PersistentVolume",
+		"metadata": map[string]any{"name": name, "annotations": map[string]any{"pv.kubernetes.io/provisioned-by": "pd.csi.storage.gke.io"}},
+		"spec": map[string]any{"capacity": map[string]any{"storage": "500Gi"}, "claimRef": map[string]any{"namespace": "ml", "name": "job-" + name},
+			"persistentVolumeReclaimPolicy": policy, "csi": map[string]any{"driver": "pd.csi.storage.gke.io", "volumeHandle": "projects/" + where + "/disks/" + name}}})
+}
+
+// The next run can't ask a cluster that is being deleted for its volumes.
+func TestDownNamesTheDisksIfItFails(t *testing.T) {
+	const command = "gcloud compute disks delete pvc-1 --zone=us-central1-a --project=acme\n"
+	const note = "delete them with: " + command
+	w := newWorld(t)
+	w.up(t, "--yes").check(t, 0)
+	w.volume("pvc-1", "acme/zones/us-central1-a", "Delete")
+	w.Fail(gcptest.Fault{Method: http.MethodDelete, Path: "/clusters/research$", Status: http.StatusForbidden})
+	if r := w.down(t, "--yes=research"); r.code != 1 || strings.Contains(r.err, note) {
+		t.Errorf("exit code %d, the cluster is still there:\n%s", r.code, r.err)
+	}
+	w.FailOperation(gcptest.OperationFault{Kind: "DELETE_CLUSTER", Error: &gcptest.Error{Code: http.StatusServiceUnavailable, Message: "later"}})
+	w.down(t, "--yes=research").check(t, 1, note)
 }
 
 // A cluster that can't be reached is deleted all the same.

@@ -68,8 +68,9 @@ type Cluster struct {
 	id       infra.ID
 	settings Settings
 
-	mu   sync.Mutex
-	last *container.Cluster
+	mu       sync.Mutex
+	last     *container.Cluster
+	deleting bool
 }
 
 func (c *Cluster) parent() string {
@@ -331,10 +332,23 @@ func (c *Cluster) change(ctx context.Context, found *container.Cluster) error {
 // Delete implements infra.Actor.
 func (c *Cluster) Delete(ctx context.Context) error {
 	err := c.operate(ctx, func() (*container.Operation, error) {
-		return c.project.services.Containers.Projects.Locations.Clusters.Delete(c.name()).Context(ctx).Do()
+		o, err := c.project.services.Containers.Projects.Locations.Clusters.Delete(c.name()).Context(ctx).Do()
+		if err == nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.deleting = true
+		}
+		return o, err
 	})
 	if c.project.absent(ctx, err) {
 		return nil
 	}
 	return c.project.explain(err, "deleting", c.id)
+}
+
+// Deleting reports whether GKE has begun to delete the cluster.
+func (c *Cluster) Deleting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.deleting
 }
