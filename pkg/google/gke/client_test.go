@@ -320,6 +320,10 @@ func TestDelete(t *testing.T) {
 	if got := w.Changes(); !slices.Equal(got, want) {
 		t.Errorf("made %q", got)
 	}
+	w.FailOperation(gcptest.OperationFault{Kind: "DELETE_NODE_POOL", Error: &gcptest.Error{Code: http.StatusNotFound, Message: "Not found: the instance group."}})
+	if outcome, err := w.Delete(t.Context(), "default-pool"); err == nil || w.pool("default-pool") == nil {
+		t.Errorf("an operation that has failed: got %s, %v", outcome, err)
+	}
 	w.Deny("container.clusters.update")
 	if _, err := w.Delete(t.Context(), "default-pool"); err == nil || !strings.HasPrefix(err.Error(), "removing node pool default-pool of cluster main: ") {
 		t.Errorf("got %v", err)

@@ -226,8 +226,10 @@ func (c *Client) Delete(ctx context.Context, name string) (Outcome, error) {
 			return c.container.Projects.Locations.Clusters.NodePools.Delete(c.cluster.pool(name)).Context(ctx).Do()
 		})
 	}
-	if gcp.IsMissing(err) { // someone else was faster, or an answer was lost
-		err = nil
+	if gcp.IsMissing(err) { // someone else was faster, or an answer was lost; or only the operation is missing
+		if _, unread := c.container.Projects.Locations.Clusters.NodePools.Get(c.cluster.pool(name)).Context(ctx).Do(); gcp.IsMissing(unread) {
+			err = nil
+		}
 	}
 	if err != nil {
 		return "", c.explain(err, doing)

@@ -340,8 +340,10 @@ func (c *Cluster) Delete(ctx context.Context) error {
 		}
 		return o, err
 	})
-	if c.project.absent(ctx, err) {
-		return nil
+	if c.project.absent(ctx, err) { // or only its operation
+		if found, unread := c.Read(ctx); unread == nil && found == nil {
+			return nil
+		}
 	}
 	return c.project.explain(err, "deleting", c.id)
 }

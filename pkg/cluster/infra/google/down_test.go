@@ -144,14 +144,30 @@ func TestDownWaitsForWhatGKEDoes(t *testing.T) {
 }
 
 func TestDownReportsWhatGoogleCloudCannotDelete(t *testing.T) {
-	w := complete(t)
-	w.FailOperation(gcptest.OperationFault{Kind: "DELETE_CLUSTER", Error: &gcptest.Error{Code: http.StatusInternalServerError, Message: "Internal error."}})
-	if err := w.down(t.Context()); err == nil || !strings.Contains(err.Error(), "deleting cluster research: ") {
-		t.Fatalf("got %v", err)
+	failed := func(code int, message string) func(*world) {
+		return func(w *world) {
+			w.FailOperation(gcptest.OperationFault{Kind: "DELETE_CLUSTER", Error: &gcptest.Error{Code: code, Message: message}})
+		}
 	}
-	next := connect(t, w.Server, everything)
-	if err := next.down(t.Context()); err != nil {
-		t.Fatal(err)
+	for name, fail := range map[string]func(*world){
+		"an error":                  failed(http.StatusInternalServerError, "Internal error."),
+		"something else is missing": failed(http.StatusNotFound, "Not found: the service account."),
+		"the operation is not known": func(w *world) {
+			w.Fail(gcptest.Fault{Path: "/operations/operation-", Status: http.StatusNotFound, Message: "Not found: operation."})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := complete(t)
+			fail(w)
+			if err := w.down(t.Context()); err == nil || !strings.Contains(err.Error(), "deleting cluster research: ") {
+				t.Fatalf("got %v", err)
+			}
+			w.FinishOperations()
+			next := connect(t, w.Server, everything)
+			if err := next.down(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			next.gone(t)
+		})
 	}
-	next.gone(t)
 }
