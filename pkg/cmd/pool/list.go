@@ -23,7 +23,7 @@ import (
 )
 
 const listLong = `List the node pools of the cluster, with their current nodes and the jobs that use their
-chips. FREE is the number of chips that no job uses. USD/H is the list price of the
+chips. FREE is the number of chips that no pod uses. USD/H is the list price of the
 current nodes.`
 
 const listExamples = `  kubectl kinetic pool list

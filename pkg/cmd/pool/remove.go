@@ -32,12 +32,12 @@ type removeFlags struct{ force, yes, ignoreMissing bool }
 func (c *command) remove() *cobra.Command {
 	f := &removeFlags{}
 	own := cli.NewSection("Flags")
-	own.Flags.BoolVar(&f.force, "force", false, "Remove pools on which jobs run, too. The jobs lose their machines.")
+	own.Flags.BoolVar(&f.force, "force", false, "Remove pools on which jobs or other pods use accelerators, too. They lose their machines.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
 	own.Flags.BoolVar(&f.ignoreMissing, "ignore-not-found", false, "A pool that doesn't exist is not an error.")
 	return c.finish(&cobra.Command{
 		Use: "remove NAME…", Aliases: []string{"rm"}, Short: "Remove node pools",
-		Long:    "Remove node pools with all of their nodes. Pools that run jobs are kept unless --force is given.",
+		Long:    "Remove node pools with all of their nodes. Pools on which jobs run, or other pods use accelerators, are kept unless --force is given.",
 		Example: removeExamples, Args: somePools, ValidArgsFunction: c.completeNames,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.runRemove(ctx, args, *f) }),
 	}, own)
@@ -157,16 +157,25 @@ func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f 
 	return chosen, nil
 }
 
-// refuse returns an error if jobs run on one of the pools, or if that is not known.
+// refuse returns an error if jobs run on one of the pools, or other pods use its accelerators, or if that is not known.
 func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t config.Target) error {
 	used, err := c.occupied(ctx, t)
 	if err != nil {
 		return fmt.Errorf("removing node pools: can't tell whether jobs run on them: %w; to remove them anyway, use --force", err)
 	}
 	for _, p := range chosen {
-		if jobs := used[p.Name].Jobs; len(jobs) > 0 {
+		jobs, others := used[p.Name].Jobs, used[p.Name].Others
+		if len(jobs) > 0 {
 			return &cli.Error{Code: cli.ExitFailed, Next: "kubectl kinetic jobs cancel " + ids(jobs, " "),
 				Err: fmt.Errorf("removing node pool %s: jobs are running on it: %s; wait for them, cancel them with `kubectl kinetic jobs cancel`, or use --force", p.Name, ids(jobs, ", "))}
+		}
+		if len(others) > 0 {
+			const most = 3
+			text := strings.Join(others[:min(most, len(others))], ", ")
+			if more := len(others) - most; more > 0 {
+				text += fmt.Sprintf(" and %d more", more)
+			}
+			return fmt.Errorf("removing node pool %s: other pods use its accelerators: %s; delete them first, or use --force", p.Name, text)
 		}
 	}
 	return nil

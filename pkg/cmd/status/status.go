@@ -198,7 +198,7 @@ func newPool(p *container.NodePool, has map[string]joblist.Pool, prices price.Ta
 	now := has[p.Name]
 	jobs := len(now.Jobs)
 	row.Nodes, row.Jobs = &now.Nodes, &jobs
-	row.Idle = now.Nodes > 0 && jobs == 0 && row.Accelerator != ""
+	row.Idle = now.Nodes > 0 && jobs == 0 && len(now.Others) == 0 && row.Accelerator != ""
 	if each, basis := gke.NodePrice(prices, p, location); each != nil {
 		all := price.Round(*each * float64(now.Nodes))
 		row.PricePerHour, row.Basis = &all, basis

@@ -17,9 +17,11 @@ import (
 // Pool is how much a node pool has and what of it is used.
 type Pool struct {
 	Nodes int
-	// Used is how many chips the jobs on its nodes have.
+	// Used is how many chips the pods on its nodes have.
 	Used int
 	Jobs []Ref // sorted by namespace and ID
+	// Others are the pods that have chips and are of no job, as NAMESPACE/NAME, sorted.
+	Others []string
 }
 
 // Ref names a job.
@@ -28,7 +30,7 @@ type Ref struct {
 	ID        string `json:"id"`
 }
 
-// ReadUsage reads the nodes and the pods of jobs of a cluster, at the same time, and returns the node
+// ReadUsage reads the nodes of a cluster and the pods that matter, at the same time, and returns the node
 // pools by their names. The server may answer from its cache. notify, which may be nil, gets a
 // line when the server is slow to answer.
 func ReadUsage(ctx context.Context, config *rest.Config, notify func(string)) (map[string]Pool, error) {
@@ -72,14 +74,15 @@ func (r reader) nodes(ctx context.Context, poolOf map[string]string) error {
 // usagePod is the part of a pod that matters.
 type usagePod struct {
 	job   Ref
+	other string // its name, if it is of no job
 	node  string
 	chips int
 }
 
-// pods lists the pods of jobs that are on a node and have not ended.
+// pods lists the pods that are on a node and have not ended: those of jobs, and others that have chips.
 func (r reader) pods(ctx context.Context) ([]usagePod, error) {
 	var pods []usagePod
-	parameters := map[string]string{"labelSelector": api.LabelJobID,
+	parameters := map[string]string{
 		"fieldSelector": "spec.nodeName!=,status.phase!=" + string(corev1.PodSucceeded) + ",status.phase!=" + string(corev1.PodFailed)}
 	err := r.listCached(ctx, "pods", parameters, func(o runtime.Object) {
 		p, ok := o.(*corev1.Pod)
@@ -93,7 +96,12 @@ func (r reader) pods(ctx context.Context) ([]usagePod, error) {
 				found.chips += int(n.Value())
 			}
 		}
-		pods = append(pods, found)
+		if found.job.ID == "" {
+			found.other = p.Namespace + "/" + p.Name
+		}
+		if found.job.ID != "" || found.chips > 0 {
+			pods = append(pods, found)
+		}
 	})
 	return pods, err
 }
@@ -112,12 +120,16 @@ func joinUsage(poolOf map[string]string, pods []usagePod) map[string]Pool {
 		}
 		p := pools[name]
 		p.Used += each.chips
-		if !slices.Contains(p.Jobs, each.job) {
+		switch {
+		case each.other != "":
+			p.Others = append(p.Others, each.other)
+		case !slices.Contains(p.Jobs, each.job):
 			p.Jobs = append(p.Jobs, each.job)
 		}
 		pools[name] = p
 	}
 	for _, p := range pools {
+		slices.Sort(p.Others)
 		slices.SortFunc(p.Jobs, func(a, b Ref) int { return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.ID, b.ID)) })
 	}
 	return pools

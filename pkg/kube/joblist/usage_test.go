@@ -29,6 +29,11 @@ func podOf(job, node string, chips int64, phase corev1.PodPhase) corev1.Pod {
 		Status: corev1.PodStatus{Phase: phase}}
 }
 
+func ofNoJob(p corev1.Pod) corev1.Pod {
+	p.Labels = nil
+	return p
+}
+
 // serve answers with lists, in protobuf as API servers do if they can, or in JSON.
 func serve(t *testing.T, inJSON bool, answers map[string]any) *rest.Config {
 	t.Helper()
@@ -74,8 +79,9 @@ func TestReadUsage(t *testing.T) {
 		Items: []metav1.PartialObjectMetadata{node("a-1", "a"), node("a-2", "a"), node("b-1", "b"), node("plain", "")}}
 	pods := &corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, Items: []corev1.Pod{
 		podOf("two", "a-2", 4, corev1.PodRunning), podOf("two", "a-1", 4, corev1.PodPending), podOf("one", "a-1", 4, corev1.PodRunning),
-		podOf("ended", "b-1", 8, corev1.PodSucceeded), podOf("lost", "gone", 8, corev1.PodRunning), podOf("waits", "", 8, corev1.PodPending)}}
-	want := map[string]Pool{"a": {Nodes: 2, Used: 12, Jobs: []Ref{{"ml", "one"}, {"ml", "two"}}}, "b": {Nodes: 1}, "": {Nodes: 1}}
+		podOf("ended", "b-1", 8, corev1.PodSucceeded), podOf("lost", "gone", 8, corev1.PodRunning), podOf("waits", "", 8, corev1.PodPending),
+		ofNoJob(podOf("server", "b-1", 4, corev1.PodRunning)), ofNoJob(podOf("agent", "b-1", 0, corev1.PodRunning)), ofNoJob(podOf("past", "b-1", 4, corev1.PodFailed))}}
+	want := map[string]Pool{"a": {Nodes: 2, Used: 12, Jobs: []Ref{{"ml", "one"}, {"ml", "two"}}}, "b": {Nodes: 1, Used: 4, Others: []string{"ml/serverb-1"}}, "": {Nodes: 1}}
 	for form, inJSON := range map[string]bool{"protobuf": false, "JSON": true} {
 		got, err := ReadUsage(t.Context(), serve(t, inJSON, map[string]any{"/api/v1/nodes": nodes, "/api/v1/pods": pods}), nil)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
