@@ -68,6 +68,9 @@ func (b bucket) Get(ctx context.Context) (infra.State, error) {
 	}
 	if s.Foreign {
 		for i, d := range s.Differences {
+			if d.Fixed {
+				continue
+			}
 			s.Differences[i].Command = "gcloud storage buckets update gs://" + b.id.Name + " " + options[d.Setting]
 		}
 	}
@@ -108,6 +111,9 @@ func hidden(err error) bool {
 
 func (b bucket) differences(found *storage.Bucket) []infra.Difference {
 	var all []infra.Difference
+	if region := b.Names.Region(); !near(found, region) {
+		all = append(all, infra.Difference{Setting: "location", Have: strings.ToLower(found.Location), Want: region, Fixed: true})
+	}
 	iam := found.IamConfiguration
 	if iam == nil || iam.UniformBucketLevelAccess == nil || !iam.UniformBucketLevelAccess.Enabled {
 		all = append(all, infra.Difference{Setting: uniformAccess, Have: "off", Want: "on"})
@@ -117,6 +123,24 @@ func (b bucket) differences(found *storage.Bucket) []infra.Difference {
 	}
 	_, changes := b.rules(found)
 	return append(all, changes...)
+}
+
+// near reports whether a bucket has its objects in a region: that is its location, or one of several. Else each job would
+// wait for them and pay for their way.
+func near(found *storage.Bucket, region string) bool {
+	if c := found.CustomPlacementConfig; c != nil && len(c.DataLocations) > 0 {
+		return slices.ContainsFunc(c.DataLocations, func(each string) bool { return strings.EqualFold(each, region) })
+	}
+	location := strings.ToLower(found.Location)
+	switch location {
+	case "us", "asia":
+		return strings.HasPrefix(region, location+"-")
+	case "eu":
+		return strings.HasPrefix(region, "europe-")
+	}
+	pairs := map[string][]string{"nam4": {"us-central1", "us-east1"}, "asia1": {"asia-northeast1", "asia-northeast2"}, "eur4": {"europe-north1", "europe-west4"},
+		"eur5": {"europe-west1", "europe-west2"}, "eur7": {"europe-west2", "europe-west3"}, "eur8": {"europe-west3", "europe-west6"}}
+	return location == "" || location == region || slices.Contains(pairs[location], region)
 }
 
 // rules returns the rules that the bucket should have, and what they change. Of those that it has, one that

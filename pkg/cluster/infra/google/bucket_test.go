@@ -59,6 +59,36 @@ func TestBucketOfAnotherProject(t *testing.T) {
 	})
 }
 
+// Jobs in another region would wait for their data, and pay for each byte.
+func TestBucketInAnotherRegion(t *testing.T) {
+	for name, tt := range map[string]struct {
+		bucket storage.Bucket
+		far    bool
+	}{
+		"the region":           {storage.Bucket{Location: "US-CENTRAL1"}, false},
+		"another one":          {storage.Bucket{Location: "EUROPE-WEST4"}, true},
+		"the continent":        {storage.Bucket{Location: "US"}, false},
+		"another continent":    {storage.Bucket{Location: "EU"}, true},
+		"two regions":          {storage.Bucket{Location: "NAM4"}, false},
+		"two other regions":    {storage.Bucket{Location: "EUR4"}, true},
+		"two that are named":   {storage.Bucket{Location: "US", CustomPlacementConfig: &storage.BucketCustomPlacementConfig{DataLocations: []string{"US-CENTRAL1", "US-WEST1"}}}, false},
+		"two others, by names": {storage.Bucket{Location: "US", CustomPlacementConfig: &storage.BucketCustomPlacementConfig{DataLocations: []string{"US-EAST1", "US-WEST1"}}}, true},
+	} {
+		w := newWorld(t)
+		tt.bucket.Name = jobsBucket
+		w.AddBucket("acme", &tt.bucket)
+		var told string
+		for _, d := range w.read(t)[infra.ID{Kind: infra.KindBucket, Name: jobsBucket}].Differences {
+			if d.Setting == "location" {
+				told = d.String()
+			}
+		}
+		if (told != "") != tt.far || tt.far && !strings.HasSuffix(told, "now, us-central1 wanted; it can't be changed while it exists") {
+			t.Errorf("%s: got %q", name, told)
+		}
+	}
+}
+
 // ruled puts the bucket there with rules, as JSON.
 func ruled(t *testing.T, w *world, rules string) {
 	t.Helper()
