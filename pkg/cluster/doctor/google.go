@@ -43,6 +43,8 @@ type GoogleOptions struct {
 	Identity func(context.Context) (string, error)
 	// IdentityNeeds is the check that Identity needs.
 	IdentityNeeds string
+	// Nodes returns how many nodes the cluster has for the Accelerator. It is nil if the cluster can't be reached.
+	Nodes func(context.Context) (int, error)
 	// Images is the repository where images go, "" if none is known.
 	Images string
 	// Runtime are the images of the Pathways runtime, nil if jobs don't need it.

@@ -142,7 +142,9 @@ func TestChecks(t *testing.T) {
 			state: Wrong, detail: "GPUS_ALL_REGIONS in project acme has 0 of 0 left, and l4x2 needs 2", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
 		"no GPU, none asked for": {check: "quota", answers: map[string]string{gpusPath: `{"quotas":[{"metric":"GPUS_ALL_REGIONS","limit":0}]}`}, state: Skipped, detail: "GPUS_ALL_REGIONS is 0: the project has no quota for GPUs in any region; request it at"},
 		"any quota": {check: "quota", answers: map[string]string{regionPath: `{"name":"us-central1","quotas":[{"metric":"NVIDIA_L4_GPUS","limit":4,"usage":4},{"metric":"CPUS","limit":4,"usage":4}]}`},
-			state: Wrong, detail: "used up in us-central1: NVIDIA_L4_GPUS (4)", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
+			state: Skipped, detail: "used up in us-central1, perhaps by this cluster: NVIDIA_L4_GPUS (4); request more at https://console.cloud.google.com/iam-admin/quotas?project=acme"},
+		"quota that the cluster uses": {check: "quota", set: nodesOf(parse(t, "l4x4"), 1), state: Skipped, detail: "has 3 of 4 left, and l4x4 needs 4, but the cluster already has 1 node for it; request more at https://console"},
+		"quota that others use":       {check: "quota", set: nodesOf(parse(t, "l4x4"), 0), state: Wrong, detail: "has 3 of 4 left, and l4x4 needs 4", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
 
 		"who may not act as the account": {check: "Workload Identity", answers: map[string]string{accountPath: `{}`}, state: Wrong,
 			detail: "the service account kinetic of namespace ml has no permission to act as jobs@acme.iam.gserviceaccount.com",
@@ -239,6 +241,12 @@ func TestChecks(t *testing.T) {
 				t.Errorf("twice: %q", got.Detail)
 			}
 		})
+	}
+}
+
+func nodesOf(a *api.Accelerator, n int) func(*GoogleOptions) {
+	return func(o *GoogleOptions) {
+		o.Accelerator, o.Nodes = a, func(context.Context) (int, error) { return n, nil }
 	}
 }
 

@@ -18,15 +18,10 @@ import (
 func (c *cluster) nodes(ctx context.Context) Finding {
 	which, selector := "", ""
 	if c.Accelerator != nil {
-		selector = c.selector()
+		selector = selectorOf(*c.Accelerator)
 		which = " for " + accelerator.Text(*c.Accelerator)
 	}
-	rows, err := apiserver.ReadTable(func(parameters map[string]string) ([]byte, error) {
-		if selector != "" {
-			parameters["labelSelector"] = selector
-		}
-		return c.server.Read(ctx, apiserver.AcceptTable, parameters, "/api/v1/nodes")
-	}, "Name", "Status")
+	rows, err := readNodes(ctx, c.server, selector)
 	if apierrors.IsForbidden(err) {
 		return Skip("no permission to list nodes")
 	}
@@ -42,11 +37,33 @@ func (c *cluster) nodes(ctx context.Context) Finding {
 	return c.countNodes(which, selector, len(rows), idle)
 }
 
-// selector chooses the nodes with the accelerator, as the pods of a job do; "" for all nodes.
-func (c *cluster) selector() string {
+// readNodes returns the names of nodes and their states; all nodes if the selector is "".
+func readNodes(ctx context.Context, server *apiserver.Client, selector string) ([][]string, error) {
+	return apiserver.ReadTable(func(parameters map[string]string) ([]byte, error) {
+		if selector != "" {
+			parameters["labelSelector"] = selector
+		}
+		return server.Read(ctx, apiserver.AcceptTable, parameters, "/api/v1/nodes")
+	}, "Name", "Status")
+}
+
+// Nodes returns a function that counts the nodes with the accelerator that was named.
+func Nodes(o ClusterOptions) func(context.Context) (int, error) {
+	return func(ctx context.Context) (int, error) {
+		server, err := apiserver.NewClient(o.Config, nil)
+		if err != nil {
+			return 0, fmt.Errorf("counting nodes: %w", err)
+		}
+		rows, err := readNodes(ctx, server, selectorOf(*o.Accelerator))
+		return len(rows), err
+	}
+}
+
+// selectorOf chooses the nodes with an accelerator, as the pods of a job do.
+func selectorOf(a api.Accelerator) string {
 	labels := map[string]string{}
-	maps.Copy(labels, c.Accelerator.NodeLabels())
-	if c.Accelerator.Spot {
+	maps.Copy(labels, a.NodeLabels())
+	if a.Spot {
 		labels[api.NodeLabelSpot] = "true"
 	}
 	var pairs []string

@@ -21,7 +21,7 @@ func (c *cluster) pathways(ctx context.Context) Finding {
 	cpus, gib := share.CPUs+api.PathwaysCPUs, share.GiB+api.PathwaysGiB
 	leader := fmt.Sprintf("the leader, with %d CPUs and %d GiB", cpus, gib)
 	var nodes corev1.NodeList
-	err := c.server.Get(ctx, &nodes, map[string]string{"labelSelector": c.selector()}, "/api/v1/nodes")
+	err := c.server.Get(ctx, &nodes, map[string]string{"labelSelector": selectorOf(*c.Accelerator)}, "/api/v1/nodes")
 	if err != nil && !apierrors.IsForbidden(err) {
 		return c.failed("list", "nodes", err)
 	}
@@ -32,7 +32,7 @@ func (c *cluster) pathways(ctx context.Context) Finding {
 	}
 	switch {
 	case len(nodes.Items) > 0 && !fits:
-		return Bad("kubectl get nodes -l "+c.selector(), "no node for %s has room for %s: ask for less with --cpu and --memory", accelerator.Text(a), leader)
+		return Bad("kubectl get nodes -l "+selectorOf(*c.Accelerator), "no node for %s has room for %s: ask for less with --cpu and --memory", accelerator.Text(a), leader)
 	case cpus > machine.CPUs || gib > machine.GiB:
 		return Bad("", "%s, does not fit on %s: ask for less with --cpu and --memory", leader, machine.Machine)
 	case !strings.HasPrefix(c.Target.Store, "gs://"):

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // quota compares what the project and the region have left with what one job needs. Compute Engine lists the
@@ -38,11 +39,11 @@ func (c *cloud) quota(ctx context.Context) Finding {
 		return c.exhausted(project, region)
 	}
 	if all, known := gke.Quotas(project.Quotas)[accelerator.AllGPUs]; known && a.Kind == api.GPU && all.Free() < float64(a.Chips) {
-		return c.tooLittle(all, "project "+c.Target.Project)
+		return c.tooLittle(ctx, all, "project "+c.Target.Project)
 	}
 	if q, known := gke.Quotas(region.Quotas)[accelerator.QuotaMetric(*a)]; known {
 		if q.Free() < float64(a.Chips) {
-			return c.tooLittle(q, name)
+			return c.tooLittle(ctx, q, name)
 		}
 		return Good("%s in %s has %g of %g left", q.Metric, name, q.Free(), q.Limit)
 	}
@@ -54,13 +55,22 @@ func (c *cloud) quota(ctx context.Context) Finding {
 
 func (c *cloud) quotaPage() string { return gcp.QuotaPage + "?project=" + c.Target.Project }
 
-// tooLittle is the finding for a quota that has too little left for the job.
-func (c *cloud) tooLittle(q gke.Quota, where string) Finding {
-	return Bad(c.quotaPage(), "%s in %s has %g of %g left, and %s needs %d", q.Metric, where, q.Free(), q.Limit, accelerator.Text(*c.Accelerator), c.Accelerator.Chips)
+// tooLittle is the finding for a quota that has too little left for the job. Nodes for it may be what uses the quota:
+// then the job needs no more.
+func (c *cloud) tooLittle(ctx context.Context, q gke.Quota, where string) Finding {
+	text := fmt.Sprintf("%s in %s has %g of %g left, and %s needs %d", q.Metric, where, q.Free(), q.Limit, accelerator.Text(*c.Accelerator), c.Accelerator.Chips)
+	if c.Nodes != nil {
+		soon, cancel := context.WithTimeout(ctx, Within/2)
+		defer cancel()
+		if n, err := c.Nodes(soon); err == nil && n > 0 {
+			return Skip("%s, but the cluster already has %s for it; request more at %s", text, human.Count(n, "node"), c.quotaPage())
+		}
+	}
+	return Bad(c.quotaPage(), "%s", text)
 }
 
-// exhausted says which quotas of accelerators are used up. A project that may have no GPU at all is not wrong: it
-// may be for TPUs.
+// exhausted says which quotas of accelerators are used up. That is not wrong, since the cluster's own nodes may use
+// them. Nor is a project that may have no GPU at all: it may be for TPUs.
 func (c *cloud) exhausted(project *compute.Project, region *compute.Region) Finding {
 	if all, known := gke.Quotas(project.Quotas)[accelerator.AllGPUs]; known && all.Limit == 0 {
 		return Skip("%s is 0: the project has no quota for GPUs in any region; request it at %s", all.Metric, c.quotaPage())
@@ -74,7 +84,7 @@ func (c *cloud) exhausted(project *compute.Project, region *compute.Region) Find
 		}
 	}
 	if len(none) > 0 {
-		return Bad(c.quotaPage(), "used up in %s: %s", region.Name, strings.Join(none, ", "))
+		return Skip("used up in %s, perhaps by this cluster: %s; request more at %s", region.Name, strings.Join(none, ", "), c.quotaPage())
 	}
 	return Good("no quota for GPUs in %s is used up; -a checks the quota of one accelerator", region.Name)
 }

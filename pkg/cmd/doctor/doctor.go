@@ -192,6 +192,9 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 	}
 	if o.cluster.Problem == nil {
 		o.google.Identity = doctor.Identity(o.cluster)
+		if wanted != nil {
+			o.google.Nodes = doctor.Nodes(o.cluster)
+		}
 	}
 	if unread != nil && unread.Error() == err.Error() {
 		o.google.ToldBy = doctor.Kubeconfig
