@@ -90,7 +90,7 @@ func (o *addOptions) run(ctx context.Context) error {
 		}
 	})
 	told.End()
-	o.noteLimits(u, known.cluster, plans, results)
+	o.noteKept(u, known.cluster, plans, results)
 	for i, r := range results {
 		if text := gke.PlainNetwork(known.cluster, existing(known.cluster.NodePools, plans[i].Pool)); text != "" && r.Name != "" {
 			u.Warn(text)
@@ -117,8 +117,8 @@ func outcomeWord(outcome gke.Outcome) string {
 	return string(outcome)
 }
 
-// noteLimits says that limits of a pool that exists are not changed.
-func (o *addOptions) noteLimits(u *ui.UI, cluster *container.Cluster, plans []placed, results []result) {
+// noteKept says that limits, zones and labels of a pool that exists are not changed.
+func (o *addOptions) noteKept(u *ui.UI, cluster *container.Cluster, plans []placed, results []result) {
 	for i, r := range results {
 		if r.Outcome != gke.Unchanged {
 			continue
@@ -130,6 +130,9 @@ func (o *addOptions) noteLimits(u *ui.UI, cluster *container.Cluster, plans []pl
 		if has, wants := gke.Limits(is), plans[i].LimitsFor(is); has != wants {
 			u.Warn(fmt.Sprintf("node pool %s keeps its limits of %s instead of the requested %s; change them with: kubectl kinetic pool set %s --min-nodes %d --max-nodes %d%s",
 				r.Name, has, wants, r.Name, wants.Min, wants.Max, o.Connection.Given()))
+		}
+		for _, text := range gke.Kept(o.cluster, is, o.wanted[i].options) {
+			u.Warn(text)
 		}
 	}
 }
