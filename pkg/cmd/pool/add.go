@@ -177,19 +177,24 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 }
 
 // wanted returns the pools for an accelerator: one, one for each slice, or at least one for each reservation and, if
-// its machines must be in one zone, for each zone. Pools that would have the same name are numbered from the second on.
+// its machines must be in one zone or are reserved, for each zone. Pools that would have the same name are numbered from the second on.
 func (f *addFlags) wanted(text string, a api.Accelerator, o gke.Options) ([]wanted, error) {
 	if f.slices > 1 && a.Hosts == 1 {
 		return nil, fmt.Errorf("--slices %d: it is on one host, and one pool has many of these: use --max-nodes", f.slices)
 	}
 	var zones []string // that have a pool each
-	if a.Kind == api.TPU && a.Hosts > 1 || gke.IsRack(a) || f.compact {
+	if a.Kind == api.TPU && a.Hosts > 1 || gke.IsRack(a) || f.compact || len(f.reservations) > 0 {
 		zones = f.zones
 	}
 	if z := len(zones); f.slices > 1 && z > f.slices {
 		return nil, fmt.Errorf("--slices %d: each of the %d --zones gets a pool: name at most %[1]d zones, or use --slices %[2]d", f.slices, z)
 	}
-	if r, z := len(f.reservations), len(zones); r > 1 && z > 1 && r != z {
+	switch r, z := len(f.reservations), len(zones); {
+	case r == 1 && z > 1:
+		name := f.reservations[0]
+		return nil, fmt.Errorf("--reservation %s: a reservation is in one zone, and there are %d --zones: name its zone; or, if each zone has one of this name, repeat it: --reservation %s",
+			name, z, strings.Join(slices.Repeat([]string{name}, z), ","))
+	case r > 1 && z > 1 && r != z:
 		return nil, fmt.Errorf("--reservation %s: %d reservations and %d --zones: each pool is in one zone, so name the zone of each reservation", strings.Join(f.reservations, ","), r, z)
 	}
 	var all []wanted
