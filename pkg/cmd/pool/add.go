@@ -28,6 +28,7 @@ type addFlags struct {
 	yes                              bool
 	minNodes, maxNodes, slices       int
 	reservations                     []string
+	fromVariable                     bool // the reservations are KINETIC_RESERVATION, which is not for spot
 	name, diskSize, backend, output  string
 	dryRun                           cli.DryRun
 	zones                            []string
@@ -86,10 +87,11 @@ func (c *command) add() *cobra.Command {
 		Use: "add ACCELERATOR…", Short: "Add node pools for accelerators", Long: addLong, Example: addExamples,
 		Args: f.some, ValidArgsFunction: stack.CompleteAccelerator,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if f.reserve(os.Getenv) {
+			accelerators := slices.Concat(args, f.accelerators)
+			if f.reserve(os.Getenv, accelerators) {
 				fmt.Fprintf(c.Streams.ErrOut, "machines come from reservation %s (KINETIC_RESERVATION)\n", strings.Join(f.reservations, ","))
 			}
-			o, err := f.toOptions(c, slices.Concat(args, f.accelerators), machines.Flags.Changed("min-nodes"))
+			o, err := f.toOptions(c, accelerators, machines.Flags.Changed("min-nodes"))
 			if err != nil {
 				return cli.Usage(err)
 			}
@@ -101,13 +103,19 @@ func (c *command) add() *cobra.Command {
 	}, machines, pool, outcome)
 }
 
-// reserve takes the reservation from the environment, unless flags say where machines come from, and reports whether it did.
-func (f *addFlags) reserve(getenv func(string) string) bool {
+// reserve takes the reservation from the environment, unless flags say where machines come from or all are spot, and
+// reports whether it did.
+func (f *addFlags) reserve(getenv func(string) string, accelerators []string) bool {
 	name := getenv("KINETIC_RESERVATION")
-	if name == "" || f.reservations != nil || f.spot || f.flexStart {
+	isSpot := func(text string) bool {
+		a, err := accelerator.Parse(text, accelerator.Options{})
+		return err == nil && a.Spot
+	}
+	all := !slices.ContainsFunc(accelerators, func(text string) bool { return !isSpot(text) })
+	if name == "" || f.reservations != nil || f.spot || f.flexStart || all {
 		return false
 	}
-	f.reservations = strings.Split(name, ",")
+	f.reservations, f.fromVariable = strings.Split(name, ","), true
 	return true
 }
 
@@ -158,7 +166,11 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 		if err != nil {
 			return nil, err
 		}
-		all, err := f.wanted(text, a, gke.Options{Name: f.name, Min: f.minNodes, MinGiven: minGiven, Max: f.maxNodes,
+		own := *f
+		if a.Spot && f.fromVariable {
+			own.reservations = nil
+		}
+		all, err := own.wanted(text, a, gke.Options{Name: f.name, Min: f.minNodes, MinGiven: minGiven, Max: f.maxNodes,
 			FlexStart: f.flexStart, Queued: f.queued, Compact: f.compact, Zones: f.zones, DiskGB: disk, Labels: f.labels})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", text, err)
