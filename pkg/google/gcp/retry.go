@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -32,6 +33,19 @@ type retrier struct {
 }
 
 func (r *retrier) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := r.repeat(request)
+	ended := request.Context().Err()
+	if _, passing := r.passing(answer, err); !passing || !errors.Is(ended, context.Canceled) || errors.Is(err, ended) {
+		return answer, err
+	}
+	// What a busy server said last is not why an interrupted request was given up.
+	if err == nil {
+		return nil, ended
+	}
+	return nil, fmt.Errorf("%w: %w", ended, err)
+}
+
+func (r *retrier) repeat(request *http.Request) (*http.Response, error) {
 	ctx, begin := request.Context(), time.Now()
 	timer := backoff.Timer{First: 500 * time.Millisecond, Longest: 30 * time.Second}
 	var last *http.Response // of the attempt before

@@ -155,6 +155,36 @@ func TestRetriesEndWithTheContext(t *testing.T) {
 	}
 }
 
+// Ctrl-C while a server is busy is an interrupt, whatever the server said.
+func TestRetriesEndWithAnInterrupt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer      func() (*http.Response, error)
+		interrupted bool
+	}{
+		"in a pause":         {status(503, "Retry-After", "60"), true},
+		"between attempts":   {status(429), true},
+		"a lost connection":  {fails(io.EOF), true},
+		"with a true answer": {status(403), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(1200*time.Millisecond, cancel)
+				defer cancel()
+				request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com/", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := &retrier{base: &script{answers: []func() (*http.Response, error){tt.answer}}, reached: func() bool { return true }}
+				answer, err := r.RoundTrip(request)
+				if errors.Is(err, context.Canceled) != tt.interrupted || (answer == nil) != tt.interrupted {
+					t.Errorf("got %v, %v", answer, err)
+				}
+			})
+		})
+	}
+}
+
 // A body that can't be read again is sent once.
 func TestOnlyRepeatableRequestsAreRepeated(t *testing.T) {
 	s := &script{answers: []func() (*http.Response, error){status(503)}}
