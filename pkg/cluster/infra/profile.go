@@ -22,6 +22,12 @@ func (p Profile) Taken() (other config.Profile, taken bool, err error) {
 	return found, true, nil
 }
 
+// Same reports whether there is a profile of that name, for the same cluster.
+func (p Profile) Same() bool {
+	found, exists, err := p.find()
+	return err == nil && exists && p.isFor(found)
+}
+
 func (p Profile) isFor(found config.Profile) bool {
 	w := p.Wanted
 	return found.Context == w.Context && found.Project == w.Project && found.Zone == w.Zone && found.Cluster == w.Cluster

@@ -30,8 +30,13 @@ func (s *setup) connect(ctx context.Context) error {
 		return err
 	}
 	where, err := profilecmd.Place(s.connection)
-	if err == nil && !s.yes {
-		where, err = profilecmd.Ask(ctx, s.streams, s.connection) // what is left
+	switch {
+	case err != nil:
+	case s.yes:
+		s.keep(where)
+		where, err = profilecmd.Place(s.connection)
+	default:
+		where, err = profilecmd.Ask(ctx, s.streams, s.connection, s.keep) // what is left
 	}
 	if err != nil {
 		return err
@@ -39,12 +44,12 @@ func (s *setup) connect(ctx context.Context) error {
 	if err := profilecmd.Complete(where); err != nil {
 		return err
 	}
-	p := profilecmd.Of(cmp.Or(s.profile, where.Cluster), where)
+	p := s.profileOf(where)
 	var found *container.Cluster
-	if profilecmd.Elsewhere(where) {
-		p.Name = cmp.Or(s.profile, profileName(where.Context))
-	} else if found, err = s.find(ctx, p); err != nil {
-		return err
+	if !profilecmd.Elsewhere(where) {
+		if found, err = s.find(ctx, p); err != nil {
+			return err
+		}
 	}
 	if err := profilecmd.Save(ctx, s.streams, p); err != nil {
 		return err
@@ -56,6 +61,23 @@ func (s *setup) connect(ctx context.Context) error {
 	s.connection.Target.Profile = p.Name
 	fmt.Fprintln(s.streams.ErrOut)
 	return doctor.Run(ctx, s.streams, s.now, s.connection)
+}
+
+// profileOf returns the profile that is written.
+func (s *setup) profileOf(where config.Target) config.Profile {
+	name := where.Cluster
+	if profilecmd.Elsewhere(where) {
+		name = profileName(where.Context)
+	}
+	return profilecmd.Of(cmp.Or(s.profile, name), where)
+}
+
+// keep takes the namespace from the profile that would be replaced, if it is for the same cluster, unless it is given.
+func (s *setup) keep(where config.Target) {
+	p := s.profileOf(where)
+	if t := &s.connection.Target; t.Profile == "" && profilecmd.Complete(where) == nil && (infra.Profile{Env: s.env, Wanted: p}).Same() {
+		t.Profile = p.Name
+	}
 }
 
 // profileName returns the name of a context as the name of a profile, which has other characters.

@@ -96,6 +96,11 @@ func TestConnectByQuestions(t *testing.T) {
 		t.Errorf("got %+v, current %q, %v", got, file.Current, err)
 	}
 
+	// It keeps its namespace, unless another is typed.
+	if err := run("acme", "2", ""); cli.CodeOf(err) != cli.ExitFailed || !strings.Contains(errOut.String(), "namespace [research]: profile small: cluster small in europe-west4-b of project acme, namespace research; ") {
+		t.Errorf("%v\n%s", err, errOut.String())
+	}
+
 	// Without the right to list clusters, their names are asked for.
 	s.Deny("container.clusters.list")
 	if err := run("acme", "us-central1-a", "large", ""); cli.CodeOf(err) != cli.ExitFailed {
@@ -137,6 +142,9 @@ func TestSaveReplacesOnlyTheSameCluster(t *testing.T) {
 	kept.Namespace = "research"
 	if got, err := file.Find("p"); err != nil || got != kept {
 		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, text := run("--cluster=one", "--profile-name=p"); !strings.Contains(text, "project acme, namespace research; ") {
+		t.Errorf("the same cluster once more: %s", text)
 	}
 	code, text := run("--cluster=two", "--profile-name=p")
 	if want := "error: writing the profile p: it is for cluster one in us-central1-a of project acme: choose another name with --profile-name\n"; code != 2 || text != want {

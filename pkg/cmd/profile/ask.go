@@ -26,8 +26,9 @@ type Question struct {
 	Flag        *string
 }
 
-// Ask asks for the values of a new profile that no flag or variable sets, and returns the settings then.
-func Ask(ctx context.Context, streams genericiooptions.IOStreams, connection *connect.Flags) (config.Target, error) {
+// Ask asks for the values of a new profile that no flag or variable sets, and returns the settings then. placed, which
+// may be nil, is called once the cluster is known.
+func Ask(ctx context.Context, streams genericiooptions.IOStreams, connection *connect.Flags, placed func(config.Target)) (config.Target, error) {
 	where, err := Place(connection)
 	if err != nil {
 		return where, err
@@ -44,7 +45,11 @@ func Ask(ctx context.Context, streams genericiooptions.IOStreams, connection *co
 	if err := AskFor(ctx, streams, connection, questions...); err != nil {
 		return where, err
 	}
-	if where, err = Place(connection); err != nil { // a context may have a namespace
+	if where, err = Place(connection); err == nil && placed != nil { // a context or a profile may have a namespace
+		placed(where)
+		where, err = Place(connection)
+	}
+	if err != nil {
 		return where, err
 	}
 	if err := AskFor(ctx, streams, connection, Question{"namespace", where.Namespace, where.From.Namespace, connection.NamespaceFlag()}); err != nil {

@@ -86,7 +86,7 @@ func (c *creation) create(ctx context.Context, name string) error {
 		return err
 	}
 	if asks {
-		if where, err = Ask(ctx, c.streams, c.connection); err != nil {
+		if where, err = Ask(ctx, c.streams, c.connection, nil); err != nil {
 			return err
 		}
 		if name == "" {
