@@ -49,7 +49,7 @@ func ClusterRegistry(c *connect.Flags, where config.Target, namespace string) (j
 		return job.Registry{}, nil, cli.Usage(err)
 	}
 	id := clusterID(config, server)
-	jobs := warm.Backend{Backend: cluster, OpenStore: openerOf(s), Warn: func(text string) { c.Notice("warning: " + text) },
+	jobs := warm.Backend{Backend: cluster, OpenStore: openerOf(s), Usual: s.URL(), Warn: func(text string) { c.Notice("warning: " + text) },
 		Dial: func(ctx context.Context, host api.Handle, number int) (*warm.Conn, error) {
 			found, err := cluster.WarmHost(ctx, host)
 			if err != nil {

@@ -27,6 +27,8 @@ type Backend struct {
 	Dial func(ctx context.Context, host api.Handle, number int) (*Conn, error)
 	// OpenStore opens the store of a call.
 	OpenStore func(url string) (store.Store, error)
+	// Usual is the URL of the store in which jobs without a workload are looked for, "" if there is none.
+	Usual string
 	// Warn prints a sentence.
 	Warn func(string)
 	// Rung is a connection on which a host was given a call, or nil.

@@ -3,6 +3,7 @@ package warm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +57,7 @@ func (b Backend) WatchList(ctx context.Context, level api.ListLevel, seen func([
 	}()
 	tick := time.NewTicker(listEvery)
 	defer tick.Stop()
-	known := map[string]*hostCalls{}
+	known, first := map[string]*hostCalls{}, true
 	for {
 		var all []api.JobSummary
 		var err error
@@ -64,10 +65,11 @@ func (b Backend) WatchList(ctx context.Context, level api.ListLevel, seen func([
 		case err := <-over:
 			return err
 		case found := <-changes:
-			all, err = b.changed(ctx, known, found)
+			all, err = b.changed(ctx, known, found, first)
+			first = false
 		case <-tick.C:
 			for _, host := range known {
-				calls, failure := b.news(ctx, host)
+				calls, failure := b.news(ctx, host, false)
 				all, err = append(all, calls...), errors.Join(err, failure)
 			}
 			if len(all) == 0 && err == nil {
@@ -85,12 +87,13 @@ func (b Backend) WatchList(ctx context.Context, level api.ListLevel, seen func([
 
 // hostCalls is a host with its calls as they were told last.
 type hostCalls struct {
-	host  api.JobSummary
-	calls map[string]api.JobSummary
+	host     api.JobSummary
+	calls    map[string]api.JobSummary
+	isUnread bool // the calls could not be read, which was told
 }
 
 // changed puts the news of the calls of hosts in place of what has changed about the hosts.
-func (b Backend) changed(ctx context.Context, known map[string]*hostCalls, found []api.JobSummary) ([]api.JobSummary, error) {
+func (b Backend) changed(ctx context.Context, known map[string]*hostCalls, found []api.JobSummary, first bool) ([]api.JobSummary, error) {
 	all := []api.JobSummary{} // also if there are no jobs: that is news, too
 	for _, e := range found {
 		host := known[e.ID]
@@ -101,7 +104,7 @@ func (b Backend) changed(ctx context.Context, known map[string]*hostCalls, found
 				known[e.ID] = host
 			}
 			host.host = e
-			calls, err := b.news(ctx, host)
+			calls, err := b.news(ctx, host, first)
 			if err != nil {
 				return nil, err
 			}
@@ -123,12 +126,21 @@ func gone(id, namespace string) api.JobSummary {
 	return api.JobSummary{ID: id, Namespace: namespace, State: api.NotFound, Status: api.Status{State: api.NotFound}}
 }
 
-// news describes the calls of a host that are new, that have another state, or that are gone.
-func (b Backend) news(ctx context.Context, host *hostCalls) ([]api.JobSummary, error) {
+// news describes the calls of a host that are new, that have another state, or that are gone. If they can't be read, there is no news.
+// That is an error if it is the first time and the usual store has them, or if that store refuses.
+func (b Backend) news(ctx context.Context, host *hostCalls, first bool) ([]api.JobSummary, error) {
 	calls, err := b.callsOf(ctx, host.host, host.calls)
-	if err != nil {
+	switch {
+	case err != nil && (ctx.Err() != nil || host.host.Store == b.Usual && (first || errors.Is(err, store.ErrUnusable))):
 		return nil, err
+	case err != nil:
+		if !host.isUnread {
+			b.Warn(unread(host.host, err))
+		}
+		host.isUnread = true
+		return nil, nil
 	}
+	host.isUnread = false
 	var all []api.JobSummary
 	now := map[string]api.JobSummary{}
 	for _, call := range calls {
@@ -146,6 +158,13 @@ func (b Backend) news(ctx context.Context, host *hostCalls) ([]api.JobSummary, e
 	return all, nil
 }
 
+// unread says that the calls of a host could not be read.
+func unread(host api.JobSummary, err error) string {
+	return fmt.Sprintf("could not read the calls of warm host %s, so the list may lack some: %v", host.ID, err)
+}
+
+// withCalls puts the calls of hosts in place of the hosts. If they can't be read, that is an error only if the usual store has them: of
+// what it has, a job without a workload passes for one that is gone.
 func (b Backend) withCalls(ctx context.Context, found []api.JobSummary) ([]api.JobSummary, error) {
 	isHost := func(e api.JobSummary) bool { return e.Workload.Labels[api.LabelWarm] != "" }
 	if !slices.ContainsFunc(found, isHost) {
@@ -159,6 +178,10 @@ func (b Backend) withCalls(ctx context.Context, found []api.JobSummary) ([]api.J
 			continue
 		}
 		calls, err := b.callsOf(ctx, e, nil)
+		if err != nil && ctx.Err() == nil && e.Store != b.Usual {
+			b.Warn(unread(e, err))
+			err = nil
+		}
 		all, failures = append(all, calls...), append(failures, err)
 	}
 	return all, errors.Join(failures...)
