@@ -113,12 +113,9 @@ func (b Backend) EndHost(ctx context.Context, host api.Handle, state *State, now
 
 // unended returns the calls of a host that have begun and have no end in the store.
 func unended(ctx context.Context, s store.Store, host string) ([]string, error) {
-	var ids []string
-	for o, err := range s.List(ctx, store.WarmCalls(host), "") {
-		if err != nil {
-			return nil, fmt.Errorf("looking for the calls of warm host %s: %w", host, err)
-		}
-		ids = append(ids, o.Name[len(store.WarmCalls(host)):])
+	ids, err := callIDs(ctx, s, host)
+	if err != nil {
+		return nil, err
 	}
 	errs, running := make([]error, len(ids)), make([]bool, len(ids))
 	parallel.Each(job.Parallel, ids, func(i int, id string) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -196,23 +198,30 @@ func (b Backend) callsOf(ctx context.Context, host api.JobSummary, known map[str
 	if err != nil {
 		return nil, err
 	}
-	var calls []api.JobSummary
-	for o, err := range s.List(ctx, store.WarmCalls(host.ID), "") {
-		if err != nil {
-			return calls, err
+	ids, unlisted := callIDs(ctx, s, host.ID)
+	all, failures := parallel.Collect(job.Parallel, ids, func(id string) (api.JobSummary, error) {
+		if call := known[id]; call.State.Ended() {
+			return call, nil
 		}
-		id := o.Name[len(store.WarmCalls(host.ID)):]
-		call, isKnown := known[id]
-		if !isKnown || !call.State.Ended() {
-			if call, err = b.describe(ctx, s, host, id); err != nil {
-				return calls, err
-			}
-		}
-		if call.State != api.NotFound {
-			calls = append(calls, call)
-		}
+		return b.describe(ctx, s, host, id)
+	})
+	calls := slices.DeleteFunc(all, func(call api.JobSummary) bool { return call.State == api.NotFound })
+	if len(failures) > 0 { // most often they are the same
+		return calls, failures[0]
 	}
-	return calls, nil
+	return calls, unlisted
+}
+
+// callIDs returns the IDs of the calls that a host was given. With an error, it returns those that it could read.
+func callIDs(ctx context.Context, s store.Store, host string) ([]string, error) {
+	var ids []string
+	for o, err := range s.List(ctx, store.WarmCalls(host), "") {
+		if err != nil {
+			return ids, fmt.Errorf("looking for the calls of warm host %s: %w", host, err)
+		}
+		ids = append(ids, o.Name[len(store.WarmCalls(host)):])
+	}
+	return ids, nil
 }
 
 // describe returns what a list shows of a call of a host. The state is NotFound for one that was cleaned up or has another host,

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
@@ -109,4 +113,40 @@ func TestWatchListWithoutAStore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slow is a store in which each object takes a second.
+type slow struct{ store.Store }
+
+func (s slow) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	<-time.After(time.Second)
+	return s.Store.Open(ctx, name)
+}
+
+// The calls of a host are read several at a time.
+func TestListOfManyCalls(t *testing.T) {
+	b, s, h := backend(t, jobtest.Backend{})
+	b.Backend = jobtest.Backend{Jobs: []api.JobSummary{hostOf(s, api.Running)}}
+	b.OpenStore = func(string) (store.Store, error) { return slow{s}, nil }
+	want := []string{"cpu-train-1 RUNNING"}
+	for i := range 40 {
+		h.JobID = fmt.Sprintf("cpu-train-1%02d", i)
+		put(t, s, store.WarmCall(hostID, h.JobID), struct{}{})
+		put(t, s, store.Handle(h.JobID), h)
+		want = append(want, h.JobID+" PENDING")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		found, err := b.List(t.Context(), api.ListStates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(found, func(x, y api.JobSummary) int { return strings.Compare(x.ID, y.ID) })
+		if diff := cmp.Diff(strings.Join(want, ", "), told(found)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
 }
