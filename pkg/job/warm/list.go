@@ -128,7 +128,7 @@ func gone(id, namespace string) api.JobSummary {
 	return api.JobSummary{ID: id, Namespace: namespace, State: api.NotFound, Status: api.Status{State: api.NotFound}}
 }
 
-// news describes the calls of a host that are new, that have another state, or that are gone. If they can't be read, there is no news.
+// news describes the calls of a host that are new, that have changed, or that are gone. If they can't be read, there is no news.
 // That is an error if it is the first time and the usual store has them, or if that store refuses.
 func (b Backend) news(ctx context.Context, host *hostCalls, first bool) ([]api.JobSummary, error) {
 	calls, err := b.callsOf(ctx, host.host, host.calls)
@@ -146,7 +146,8 @@ func (b Backend) news(ctx context.Context, host *hostCalls, first bool) ([]api.J
 	var all []api.JobSummary
 	now := map[string]api.JobSummary{}
 	for _, call := range calls {
-		if before, told := host.calls[call.ID]; !told || before.State != call.State {
+		before, told := host.calls[call.ID]
+		if !told || before.State != call.State || before.Status.Outcome() != call.Status.Outcome() || !slices.Equal(before.Workload.Hosts, call.Workload.Hosts) {
 			all = append(all, call)
 		}
 		now[call.ID] = call

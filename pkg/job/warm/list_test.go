@@ -150,3 +150,49 @@ func TestListOfManyCalls(t *testing.T) {
 		}
 	})
 }
+
+// changing is a backend with one job, which changes every minute.
+type changing struct {
+	jobtest.Backend
+	jobs []api.JobSummary
+}
+
+func (b changing) WatchList(ctx context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
+	for _, e := range b.jobs {
+		if err := seen([]api.JobSummary{e}); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(time.Minute):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return errors.New("enough")
+}
+
+// A list that is watched tells why the call of a new host waits, and in which pod it runs, each once.
+func TestWatchListOfAStart(t *testing.T) {
+	b, s, _ := backend(t, jobtest.Backend{})
+	pending, running := hostOf(s, api.Pending), hostOf(s, api.Running)
+	pulls, moved := pending, running
+	pulls.Status.Message = "pulling the image"
+	running.Workload.Hosts, moved.Workload.Hosts = []api.Host{{Pod: "warm-a"}}, []api.Host{{Pod: "warm-b"}}
+	b.Backend = changing{jobs: []api.JobSummary{pending, pulls, running, moved}}
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		err := b.WatchList(t.Context(), api.ListStates, func(found []api.JobSummary) error {
+			for _, e := range found {
+				text := string(e.State) + e.Status.Message
+				for _, at := range e.Workload.Hosts {
+					text += at.Pod
+				}
+				got = append(got, text)
+			}
+			return nil
+		})
+		if diff := cmp.Diff([]string{"PENDING", "PENDINGpulling the image", "RUNNINGwarm-a", "RUNNINGwarm-b"}, got); diff != "" {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+	})
+}
