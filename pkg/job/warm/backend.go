@@ -98,7 +98,7 @@ func (b Backend) ended(ctx context.Context, h api.Handle) (api.WorkloadStatus, b
 	return api.WorkloadStatus{Status: end.Status()}, true, nil
 }
 
-// now is ofCall for who looks once: a call of which there is no attempt is waiting. Who watches need not look for one all the time.
+// now is ofCall, but a call of which there is no attempt waits, also if its host runs: another call does there.
 func (b Backend) now(ctx context.Context, h api.Handle, host api.WorkloadStatus) (api.WorkloadStatus, error) {
 	if host.State == api.Running && !b.Rung.has(h.JobID) {
 		if begun, err := b.begun(ctx, h); !begun || err != nil {

@@ -1,6 +1,7 @@
 package warm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.Workload
 		last = running(h)
 		seen(last)
 	}
-	var changed *api.WorkloadStatus // the status of the host that is yet to be told
+	var changed, waits *api.WorkloadStatus // the status of the host: one that is to be told, or with which the call waits for its turn
 	away := outage{warn: b.Warn}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -47,6 +48,13 @@ func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.Workload
 			return last, ctx.Err()
 		case away.isFinal(err):
 			return last, err
+		case err == nil && !over && changed != nil && changed.State == api.Running && s.State == api.Pending:
+			if last.State != api.Pending { // else its host may have just started, for this call
+				last = s
+				seen(last)
+			}
+			changed, waits = nil, changed
+			continue
 		case err == nil && (over || changed != nil):
 			seen(s)
 			if over {
@@ -59,13 +67,14 @@ func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.Workload
 		case <-ctx.Done():
 			return last, ctx.Err()
 		case host := <-changes:
-			changed = &host
+			changed, waits = &host, nil
 		case err := <-broken:
 			if err != nil {
 				return last, err
 			}
 			broken = nil
 		case <-tick.C:
+			changed, waits = cmp.Or(changed, waits), nil
 		}
 	}
 }
@@ -76,7 +85,7 @@ func (b Backend) look(ctx context.Context, h api.Handle, changed *api.WorkloadSt
 	if err != nil || over || changed == nil {
 		return s, over, err
 	}
-	s, err = b.ofCall(ctx, h, *changed)
+	s, err = b.now(ctx, h, *changed)
 	return s, s.State.Ended(), err
 }
 
