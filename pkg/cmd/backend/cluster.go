@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -62,13 +63,21 @@ func ClusterRegistry(c *connect.Flags, where config.Target, namespace string) (j
 	return registry, cluster, nil
 }
 
-// openerOf returns a function that opens stores, but not again the one that is open.
+// openerOf returns a function that opens stores, each once: calls are looked at every half second. Nobody may close them.
 func openerOf(s store.Store) func(string) (store.Store, error) {
+	var mu sync.Mutex
+	open := map[string]store.Store{s.URL(): s, "": s}
 	return func(url string) (store.Store, error) {
-		if url == s.URL() || url == "" {
-			return s, nil
+		mu.Lock()
+		defer mu.Unlock()
+		if have := open[url]; have != nil {
+			return have, nil
 		}
-		return store.Open(url)
+		opened, err := store.Open(url)
+		if err == nil {
+			open[url] = opened
+		}
+		return opened, err
 	}
 }
 

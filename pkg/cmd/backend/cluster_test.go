@@ -12,6 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func TestAProxyMayBeAnyCluster(t *testing.T) {
@@ -141,5 +143,38 @@ func TestClusterPlaceTellsItsCluster(t *testing.T) {
 	}
 	if got := knownCluster(config.Target{Cluster: "main", From: config.Sources{Cluster: "gcloud configuration default"}}); got != "" {
 		t.Errorf("gcloud's cluster is taken for that of a context that is none of GKE: %s", got)
+	}
+}
+
+// A store is opened once, also by several goroutines, and one that can't be opened is tried again.
+func TestOpenerOf(t *testing.T) {
+	usual, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := openerOf(usual)
+	other := "file://" + t.TempDir()
+	got := make([]store.Store, 8)
+	parallel.Each(len(got), got, func(i int, _ store.Store) {
+		s, err := open(other)
+		if err != nil {
+			t.Error(err)
+		}
+		got[i] = s
+	})
+	for _, s := range got {
+		if s != got[0] || s.URL() != other {
+			t.Errorf("got %p of %s, and %p", s, s.URL(), got[0])
+		}
+	}
+	for _, url := range []string{"", usual.URL()} {
+		if s, err := open(url); s != usual || err != nil {
+			t.Errorf("%q: got %v, %v", url, s, err)
+		}
+	}
+	for range 2 {
+		if s, err := open("http://none"); s != nil || err == nil {
+			t.Errorf("got %v, %v", s, err)
+		}
 	}
 }
