@@ -76,8 +76,8 @@ type warmRun struct {
 	place   submit.WarmPlace
 	// declinedWhy is why a host has not taken the call, "" if none has declined it.
 	declinedWhy string
-	// waitsFor is the host whose start it waits for, if any.
-	waitsFor string
+	// waits is the note about the host whose start it waits for, "" if there is none.
+	waits string
 }
 
 // runWarm runs a call on a warm host, one that is there or a new one, or shows the manifests of a new one.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
@@ -41,15 +43,16 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	waiting, stop := report.WithTimeout(ctx, r.wait.timeout)
 	defer stop()
 	for wait := (backoff.Timer{}); err == nil && found.conn == nil && found.host.ID != "" && r.planned.Spec.KeepWarm.Wait; {
-		if r.waitsFor != found.host.ID {
-			r.waitsFor = found.host.ID
-			r.ui.Note("waiting for the warm host " + r.waitsFor + " to start")
+		if !r.mayStart(waiting, found.host) {
+			tried = append(tried, found.host.ID)
+			found, why, err = r.choose(ctx, tried)
+			continue
 		}
 		if err = wait.Sleep(waiting); err == nil {
 			r.search.outdate()
 			found, why, err = r.choose(ctx, tried)
 		} else if ctx.Err() == nil {
-			err = r.waitedTooLong(r.waitsFor)
+			err = r.waitedTooLong(found.host.ID)
 		}
 	}
 	switch {
@@ -68,6 +71,27 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	}
 	r.ui.Note("no warm host: " + why)
 	return candidate{}, nil
+}
+
+// mayStart reports whether a host that has not started can still do so. It tells the user what the host waits for, whenever that changes.
+func (r *warmRun) mayStart(ctx context.Context, host kube.WarmHost) bool {
+	now, err := r.to.cluster.Status(ctx, host.Handle)
+	if now.Unrecoverable {
+		r.declinedWhy = fmt.Sprintf("%s can't start: %s", host.ID, now.Message)
+		return false
+	}
+	note := "waiting for the warm host " + host.ID + " to start"
+	if err != nil && strings.HasPrefix(r.waits, note) { // only the reason is unknown for now
+		return true
+	}
+	if now.State == api.Pending && now.Message != "" {
+		note += ": " + now.Message
+	}
+	if note != r.waits {
+		r.waits = note
+		r.ui.Note(note)
+	}
+	return true
 }
 
 // choose returns a host that is idle or else, if the user wants to wait, one that is busy or still starting. Without one that could take
