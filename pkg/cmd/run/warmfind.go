@@ -193,7 +193,7 @@ func (r *warmRun) dial(ctx context.Context, host kube.WarmHost) (*warm.Conn, war
 	if err != nil {
 		return nil, warm.State{}, err
 	}
-	state, err := conn.Reserve()
+	state, err := conn.Reserve(ctx)
 	if err != nil {
 		_ = conn.Close()
 	}

@@ -115,9 +115,8 @@ func dialHost(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost) co
 	if err != nil {
 		return connection{}
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	state, err := conn.Reserve()
-	if !stop() || err != nil {
+	state, err := conn.Reserve(ctx)
+	if err != nil || ctx.Err() != nil {
 		_ = conn.Close()
 		return connection{}
 	}

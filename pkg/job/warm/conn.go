@@ -127,7 +127,8 @@ func (c *Conn) WhyNotKept(s State, call api.WarmCall) string {
 }
 
 // Reserve is State for a client that is about to give the host a call: for a minute, the host does not end while this connection lasts.
-func (c *Conn) Reserve() (s State, err error) {
+func (c *Conn) Reserve(ctx context.Context) (s State, err error) {
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	return s, c.ask(kindStat, map[string]bool{"reserve": true}, &s)
 }
 

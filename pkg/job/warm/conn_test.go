@@ -373,20 +373,22 @@ func TestStrangers(t *testing.T) {
 }
 
 // A host that hangs delays nobody who has no time.
-func TestStateOfAHostThatHangs(t *testing.T) {
-	way, host := net.Pipe()
-	go func() {
-		_, _ = host.Write(append([]byte("KWH1"), make([]byte, 32)...))
-	}()
-	go func() { _, _ = io.Copy(io.Discard, host) }()
-	conn, err := warm.Connect(way, []byte(secret), podUID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	begin := time.Now()
-	if s, err := conn.State(ctx); err == nil || time.Since(begin) > 10*time.Second {
-		t.Errorf("after %s: %+v, %v", time.Since(begin), s, err)
+func TestAskingAHostThatHangs(t *testing.T) {
+	for name, ask := range map[string]func(*warm.Conn, context.Context) (warm.State, error){"state": (*warm.Conn).State, "reserve": (*warm.Conn).Reserve} {
+		way, host := net.Pipe()
+		go func() {
+			_, _ = host.Write(append([]byte("KWH1"), make([]byte, 32)...))
+		}()
+		go func() { _, _ = io.Copy(io.Discard, host) }()
+		conn, err := warm.Connect(way, []byte(secret), podUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		if s, err := ask(conn, ctx); err == nil || time.Since(begin) > 10*time.Second {
+			t.Errorf("%s: after %s: %+v, %v", name, time.Since(begin), s, err)
+		}
 	}
 }
