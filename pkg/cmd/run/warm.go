@@ -144,6 +144,13 @@ func (r warmRun) ring(ctx context.Context, found candidate) error {
 	host, conn, busy := found.host, found.conn, found.state.Current != ""
 	defer conn.Close()
 	r.planned.Spec.Host = host.ID
+	text, err := json.Marshal(r.planned.WarmCall())
+	switch {
+	case err != nil:
+		return fmt.Errorf("encoding the call for warm host %s: %w", host.ID, err)
+	case len(text) > warm.CallLimit:
+		return cli.Usagef("the variables and flags of the call take %d bytes, and a warm host takes %d at most: put large values into a file of the project", len(text), warm.CallLimit)
+	}
 	r.to.registry = backend.Ringing(r.to.registry, r.planned.Spec.ID, conn)
 	if r.wait.file == "" && event.Of(r.streams.Out) == nil && event.Of(r.streams.ErrOut) == nil {
 		r.early = &earlyValue{out: r.streams.Out}
@@ -156,7 +163,7 @@ func (r warmRun) ring(ctx context.Context, found candidate) error {
 	}
 	steps := submit.Hooks{Records: map[string][]byte{store.WarmCall(host.ID, r.planned.Spec.ID): record}}
 	steps.Start = func(ctx context.Context, _ api.Spec, _ map[string]string) error { return r.give(ctx, host, conn, nil) }
-	if text, err := json.Marshal(r.planned.WarmCall()); err == nil && len(text) <= maxFlags && !conn.Slow && !r.wait.detach {
+	if len(text) <= maxFlags && !conn.Slow && !r.wait.detach {
 		steps.Waits = busy
 		steps.Give = func(ctx context.Context, _ api.Spec, objects map[string][]byte) error {
 			return r.give(ctx, host, conn, objects)

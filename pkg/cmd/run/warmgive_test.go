@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 )
 
@@ -168,5 +169,20 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	}
 	if err := giveOn(t.Context(), conn, dial, api.WarmCall{ID: "call-1"}, func() {}); !errors.Is(err, warm.ErrUnknown) {
 		t.Errorf("got %v, want %v", err, warm.ErrUnknown)
+	}
+}
+
+// A call that no frame can hold is refused before anything of it is stored or sent.
+func TestCallTooLargeForAHost(t *testing.T) {
+	r := warmRun{options: &options{}}
+	r.planned.Spec.Env = []api.EnvVar{{Name: "TABLE", Value: strings.Repeat("é", warm.CallLimit/2)}}
+	conn := connectTo(t, func(h *fakeHost) {
+		if kind := h.receive(); kind != 0 {
+			t.Errorf("the host got a frame of the kind %d", kind)
+		}
+	})
+	err := r.ring(t.Context(), candidate{connection: connection{conn: conn}})
+	if cli.CodeOf(err) != cli.ExitUsage || !strings.Contains(err.Error(), "a warm host takes 1048576 at most") || errors.Is(err, api.ErrMayRun) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -20,6 +20,9 @@ import (
 // answerTime is how long a host may take to answer anything but a request for output.
 const answerTime = 20 * time.Second
 
+// CallLimit is the most bytes that a call may take, as JSON.
+const CallLimit = payloadLimit
+
 // Conn is a connection to a warm host, for one request at a time.
 type Conn struct {
 	// Slow means that it goes through the store, where an answer takes seconds.
