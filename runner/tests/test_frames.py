@@ -1,8 +1,10 @@
 """The frames between a client and a warm host."""
 
+import json
 import unittest
 
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.calls import check
 from kinetic_runner.warm.frames import BadFrame, Frames
 
 
@@ -54,6 +56,18 @@ class TestFrames(unittest.TestCase):
             with self.assertRaises(BadFrame):
                 Frames(b"secret", "uid-1", True).receive(data)
         self.assertEqual(Frames(b"secret", "uid-1", True).receive(b"KWH"), [])
+
+    def test_a_call_that_a_frame_holds_is_taken_and_given_to_other_hosts(self):
+        order = {"id": "call-1", "argv": [], "environ": {"TABLE": "é" * (500 << 10)}}
+        check(order)
+        holder, client = pair()
+        ((_, payload),) = client.receive(holder.send(frames.CALL, frames.encode(order)))
+        self.assertEqual(json.loads(payload), order)
+        with self.assertRaisesRegex(ValueError, "too large for a frame"):
+            check(dict(order, argv=["é" * (20 << 10)]))
+
+    def test_half_a_character_passes(self):
+        self.assertEqual(json.loads(frames.encode({"value": "\ud800"})), {"value": "\ud800"})
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from ..bundle.unpack import remove
 from ..log import VALUE_FILE
 from ..process import PROGRAM, close_all
 from ..text import tell, timestamp
-from .frames import PAYLOAD_LIMIT
+from .frames import PAYLOAD_LIMIT, encode
 from .handover import KEPT
 from .ready import LAST_SIZE
 from .similar import NONE
@@ -35,7 +35,7 @@ def check(order):
         raise ValueError("the idle time is a number of seconds")
     if not all(map(OBJECT_NAME.fullmatch, objects)):
         raise ValueError("an object has no name of the store")
-    if len(json.dumps(order)) > PAYLOAD_LIMIT:
+    if len(encode(order)) > PAYLOAD_LIMIT:
         raise ValueError("a call is too large for a frame")
 
 

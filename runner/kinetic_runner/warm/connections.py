@@ -80,7 +80,7 @@ class Peer:
 
     def say(self, kind, message):
         """Send an object."""
-        self._out += self._frames.send(kind, json.dumps(message).encode())
+        self._out += self._frames.send(kind, frames.encode(message))
         self._watch()
 
     def feed(self):

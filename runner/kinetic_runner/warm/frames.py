@@ -9,6 +9,7 @@ So no frame can be changed, sent again, or used elsewhere.
 
 import hashlib
 import hmac
+import json
 import os
 import struct
 
@@ -21,6 +22,11 @@ LABEL, SEAL_LABEL = b"kinetic warm 1\0", b"kinetic warm words 1\0"
 CALL, ATTACH, STAT, CANCEL = 1, 2, 4, 5  # from clients
 JOIN = 3  # from other hosts
 BUSY, STATE, OUT, VALUE, END = 7, 8, 9, 10, 12  # from the holder
+
+
+def encode(message):
+    """Return the payload for an object. It is no longer than the one of a client that sends the same."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
 
 
 def seal(secret, words):
