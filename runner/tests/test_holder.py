@@ -32,6 +32,22 @@ class Leaving(unittest.TestCase):
             left.remove()
             self.assertEqual(os.listdir(place), ["before"])
 
+    def test_what_is_too_deep_to_be_removed_keeps_nothing_else(self):
+        with tempfile.TemporaryDirectory() as place, mock.patch.object(leftovers, "mounted", return_value=[]):
+            left = Leftovers([place])
+            inner = os.open(place, os.O_RDONLY)
+            for _ in range(sys.getrecursionlimit()):
+                os.mkdir("d", dir_fd=inner)
+                outer, inner = inner, os.open("d", os.O_RDONLY, dir_fd=inner)
+                os.close(outer)
+            os.close(inner)
+            open(os.path.join(place, "file"), "w").close()
+            try:
+                left.remove()
+                self.assertNotIn("file", os.listdir(place))
+            finally:
+                subprocess.run(["rm", "-rf", os.path.join(place, "d")], check=True)
+
     def test_what_others_leave_in_a_volume_stays(self):
         with tempfile.TemporaryDirectory() as place:
             top = os.path.realpath(place)

@@ -33,7 +33,7 @@ class Leftovers:
         for place, before in self._before.items():
             for name in names_in(place) - before:
                 path = os.path.join(place, name)
-                with suppress(OSError):
+                with suppress(OSError, RecursionError):  # of directories within each other, Python removes about a thousand
                     if os.path.isdir(path) and not os.path.islink(path):
                         remove(path)
                     else:
