@@ -161,12 +161,14 @@ func (r warmRun) ring(ctx context.Context, found candidate) error {
 	if err != nil {
 		return err
 	}
+	held := newLease(ctx, conn)
+	defer held.once.Do(func() { close(held.over) })
 	steps := submit.Hooks{Records: map[string][]byte{store.WarmCall(host.ID, r.planned.Spec.ID): record}}
-	steps.Start = func(ctx context.Context, _ api.Spec, _ map[string]string) error { return r.give(ctx, host, conn, nil) }
+	steps.Start = func(ctx context.Context, _ api.Spec, _ map[string]string) error { return r.give(ctx, host, held, nil) }
 	if len(text) <= maxFlags && !conn.Slow && !r.wait.detach {
 		steps.Waits = busy
 		steps.Give = func(ctx context.Context, _ api.Spec, objects map[string][]byte) error {
-			return r.give(ctx, host, conn, objects)
+			return r.give(ctx, host, held, objects)
 		}
 	}
 	return r.start(ctx, r.planned, r.to, steps)

@@ -18,7 +18,7 @@ import (
 const cancelTime = 2 * time.Second
 
 // give gives the call to a host, with the objects that the store may lack.
-func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, objects map[string][]byte) error {
+func (r warmRun) give(ctx context.Context, host kube.WarmHost, l *lease, objects map[string][]byte) error {
 	call := r.planned.WarmCall()
 	call.Objects = objects
 	queued := func() {
@@ -28,6 +28,21 @@ func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, 
 	dial := func() (*warm.Conn, error) {
 		again, _, err := r.dial(ctx, host)
 		return again, err
+	}
+	conn := l.conn
+	if broken := l.end(ctx); broken != nil { // before anything of the call was sent, so it can't run there
+		again, err := dial()
+		if err == nil {
+			defer again.Close()
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			refused := &warm.RefusedError{Why: "the connection broke (" + broken.Error() + "), and no other was made: " + err.Error()}
+			return fmt.Errorf("warm host %s is no longer free: %w", host.ID, refused)
+		}
+		conn = again
 	}
 	waiting, stop := report.WithTimeout(ctx, r.wait.timeout)
 	defer stop()
