@@ -78,18 +78,24 @@ func TestPlanOfPackages(t *testing.T) {
 	}
 }
 
-// TestModulesOfProjects: installing a project makes its modules importable; so does the plan.
+// TestModulesOfProjects: installing a project makes its modules importable, also by a command; so does the plan.
 func TestModulesOfProjects(t *testing.T) {
-	p, err := planOf(t, map[string]string{
-		"requirements.txt": "-e .\n-e ./libs/a\n-e ./flat", "flat/flat.py": "", "pyproject.toml": "[project]\nname = \"p\"\n", "src/p/__init__.py": "",
-		"libs/a/pyproject.toml": "[project]\nname = \"a\"\n", "libs/a/src/a.py": "",
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"src", "libs/a/src", "flat"} {
-		if !slices.Contains(p.call.SysPath, want) {
-			t.Errorf("sys.path %q lacks %s", p.call.SysPath, want)
+	for _, command := range []bool{false, true} {
+		p, err := planOf(t, map[string]string{
+			"requirements.txt": "-e .\n-e ./libs/a\n-e ./flat", "flat/flat.py": "", "pyproject.toml": "[project]\nname = \"p\"\n", "src/p/__init__.py": "",
+			"libs/a/pyproject.toml": "[project]\nname = \"a\"\n", "libs/a/src/a.py": "",
+		}, func(r *api.Request, _ *config.Target) {
+			if command {
+				r.Invocation = api.Invocation{Command: true, Args: []string{"torchrun", "-m", "p.train"}}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"src", "libs/a/src", "flat"} {
+			if !slices.Contains(p.call.SysPath, want) {
+				t.Errorf("command %v: sys.path %q lacks %s", command, p.call.SysPath, want)
+			}
 		}
 	}
 }
