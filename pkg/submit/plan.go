@@ -287,7 +287,9 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if c.KWArgs, err = p.declared.Fit(c.KWArgs, p.request.KWArgs); err != nil {
 		return err
 	}
-	c.SysPath = append(c.SysPath, moduleDirs(p.Deps.LocalDirs, layout.Root, c.SysPath)...)
+	if c.SysPath, err = p.installProjects(layout, c.SysPath); err != nil {
+		return err
+	}
 	c.Data = p.Spec.Data
 	p.Root, p.Entry, p.call = layout.Root, c.File, c
 	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings, p.Data.Warnings)

@@ -1,0 +1,62 @@
+package submit
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
+)
+
+// TestMetadataOfProjects: importlib.metadata knows projects that travel with a job, as if they were installed.
+func TestMetadataOfProjects(t *testing.T) {
+	own := func(r *api.Request, _ *config.Target) { r.Image = "me/mine:1" }
+	command := func(r *api.Request, _ *config.Target) {
+		r.Invocation = api.Invocation{Command: true, Args: []string{"python3", "-m", "p"}}
+	}
+	const fixed, dynamic = "[project]\nname = \"My.P\"\nversion = \"1-2\"\n", "[project]\nname = \"my-p\"\ndynamic = [\"version\"]\n"
+	const info = "Metadata-Version: 2.1\nName: my-p\nVersion: 3.dev1\n"
+	tests := map[string]struct {
+		files  map[string]string
+		change func(*api.Request, *config.Target)
+		want   string // what is added, and the directories on sys.path
+	}{
+		"a version":              {map[string]string{"pyproject.toml": fixed}, nil, "my_p-1_2.dist-info/METADATA | ."},
+		"of a command":           {map[string]string{"pyproject.toml": fixed, "src/p.py": ""}, command, "my_p-1_2.dist-info/METADATA | src"},
+		"beside requirements":    {map[string]string{"pyproject.toml": fixed, "requirements.txt": "six\n"}, nil, "my_p-1_2.dist-info/METADATA | "},
+		"in an image of our own": {map[string]string{"pyproject.toml": fixed}, own, "my_p-1_2.dist-info/METADATA | ."},
+		"entry points": {map[string]string{"pyproject.toml": fixed + "scripts.x = \"p:f\"\nentry-points.g.y = \"p:g\"\n"}, nil,
+			"my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/entry_points.txt | ."},
+		"of Poetry":                           {map[string]string{"pyproject.toml": "[tool.poetry]\nname = \"q\"\nversion = \"2\"\n"}, nil, "q-2.dist-info/METADATA | ."},
+		"unknown":                             {map[string]string{"pyproject.toml": dynamic}, nil, "my_p-0.dist-info/METADATA | ."},
+		"unknown, where it may be installed":  {map[string]string{"pyproject.toml": dynamic}, own, " | ."},
+		"as installed":                        {map[string]string{"pyproject.toml": dynamic, ".venv/lib/python3.12/site-packages/my_p-3.dist-info/METADATA": info}, own, "my_p-3.dev1.dist-info/METADATA | ."},
+		"of an egg-info that is not packaged": {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info, ".kineticignore": "*.egg-info\n"}, nil, "my_p-3.dev1.dist-info/METADATA | src"},
+		"of an egg-info that is":              {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info}, nil, " | src"},
+		"members":                             {map[string]string{"requirements.txt": "-e ./a\n-e ./b\n", "a/pyproject.toml": fixed, "b/pyproject.toml": strings.ReplaceAll(fixed, "My.P", "b")}, nil, "b-1_2.dist-info/METADATA my_p-1_2.dist-info/METADATA | a b"},
+		"without a name":                      {map[string]string{"requirements.txt": "six\n", "pyproject.toml": "[tool.ruff]\n"}, nil, " | "},
+		"with a name that is none":            {map[string]string{"pyproject.toml": "[project]\nname = \"../x\"\nversion = \"1\"\n"}, nil, " | ."},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, err := planOf(t, tt.files, tt.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var added []string
+			for _, f := range p.Files.Index.Files {
+				if path, found := strings.CutPrefix(f.Path, metadataDir+"/"); found {
+					added = append(added, path)
+				}
+			}
+			path := slices.DeleteFunc(slices.Clone(p.call.SysPath), func(dir string) bool { return dir == "" || dir == metadataDir })
+			if got := strings.Join(added, " ") + " | " + strings.Join(path, " "); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if at := slices.Index(p.call.SysPath, metadataDir); (at >= 0) != (len(added) > 0) || at >= 0 && at != len(p.call.SysPath)-1 {
+				t.Errorf("sys.path %q", p.call.SysPath)
+			}
+		})
+	}
+}
