@@ -226,6 +226,7 @@ func TestRequireHashes(t *testing.T) {
 		"all have one":           {text: "--require-hashes\na==1" + sum + "b @ https://h/b.whl#sha256=bb\nc @ https://h/c.whl#egg=c&sha512=cc\n"},
 		"the project's own code": {text: "--require-hashes\n-e .\na==1" + sum, files: map[string]string{"pyproject.toml": "[project]\nname = 'x'\n"}},
 		"constraints":            {text: "--require-hashes\n-c c.txt\na==1" + sum, files: map[string]string{"c.txt": "b<2\n"}},
+		"a constraint with one":  {text: "--require-hashes\n-c c.txt\nA\n", files: map[string]string{"c.txt": "a==1" + sum}},
 		"for another system":     {text: "--require-hashes\na==1" + sum + "b==1 ; sys_platform == 'win32'\n"},
 		"for another Python":     {text: "--require-hashes\na==1" + sum + "b==1 ; python_version < '3.12'\n"},
 		"the Python tool":        {text: "--require-hashes\na==1" + sum + "keras-kinetic==1\n"},

@@ -165,7 +165,10 @@ func (p *Plan) checkHashes() error {
 		return nil
 	}
 	for _, l := range slices.Concat(p.Wanted.Requirements, p.Wanted.Dropped) {
-		if len(l.Hashes) > 0 || lazyregexp.Of(inURL).MatchString(l.Text) {
+		limits := func(c deps.Line) bool {
+			return len(c.Hashes) > 0 && requirement.Normalize(c.Name()) == requirement.Normalize(l.Name())
+		}
+		if len(l.Hashes) > 0 || lazyregexp.Of(inURL).MatchString(l.Text) || slices.ContainsFunc(p.Wanted.Constraints, limits) {
 			continue
 		}
 		r, err := requirement.Parse(l.Text)

@@ -161,7 +161,7 @@ func wantedLines(plan decide.Plan) ([]string, error) {
 // requirements or none. resolver names it.
 func uncompared(plan decide.Plan, resolver string) []string {
 	hashed := func(l deps.Line) bool { return len(l.Hashes) > 0 && !strings.Contains(l.Text, "#sha") } // which pip compares
-	if plan.IsLock() || !slices.ContainsFunc(plan.Wanted.Requirements, hashed) {
+	if plan.IsLock() || !slices.ContainsFunc(slices.Concat(plan.Wanted.Requirements, plan.Wanted.Constraints), hashed) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s does not compare the hashes in %s, because not all requirements have one: install uv or a suitable pip here to have them compared", resolver, plan.Wanted.Source)}

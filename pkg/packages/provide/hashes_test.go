@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild/cloudbuildtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 )
 
 var oneHash = " --hash=sha256:" + strings.Repeat("a", 64)
@@ -20,8 +21,12 @@ func TestHashesOfSome(t *testing.T) {
 		change func(*decide.Input)
 		warns  bool
 	}{
-		"some":               {"six==1.0" + oneHash + "\nattrs==2.0\n", prebuilt, true},
-		"none":               {"six==1.0\n", prebuilt, false},
+		"some": {"six==1.0" + oneHash + "\nattrs==2.0\n", prebuilt, true},
+		"none": {"six==1.0\n", prebuilt, false},
+		"a constraint": {"six\n", func(in *decide.Input) {
+			prebuilt(in)
+			in.Wanted.Constraints = []deps.Line{{Text: "six==1.0", Hashes: []string{"sha256:" + strings.Repeat("a", 64)}}}
+		}, true},
 		"a URL":              {"six @ https://example.com/six-1.0-py3-none-any.whl#sha256=" + strings.Repeat("a", 64) + "\nattrs==2.0\n", prebuilt, false},
 		"all, but other JAX": {"six==1.0" + oneHash + "\njax[cuda12]==0.6.2" + oneHash + "\n", func(in *decide.Input) { prebuilt(in); jax(in) }, true},
 	} {

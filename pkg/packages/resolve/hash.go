@@ -39,7 +39,7 @@ func (w Request) checkPinned() error {
 // none although all packages should have them.
 func (j *job) checkHash(p deps.Package) error {
 	found := false
-	for _, l := range j.wish.Requirements {
+	for _, l := range slices.Concat(j.wish.Requirements, j.wish.Constraints) {
 		if len(l.Hashes) == 0 || project(l) != p.Name {
 			continue
 		}
