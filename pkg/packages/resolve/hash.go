@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
@@ -35,12 +36,13 @@ func (w Request) checkPinned() error {
 	return nil
 }
 
-// checkHash returns a *MistakeError if requirements name other hashes than that of the chosen wheel, or
+// checkHash returns a *MistakeError if requirements or constraints name other hashes than that of the chosen wheel, or
 // none although all packages should have them.
 func (j *job) checkHash(p deps.Package) error {
 	found := false
 	for _, l := range slices.Concat(j.wish.Requirements, j.wish.Constraints) {
-		if len(l.Hashes) == 0 || project(l) != p.Name {
+		inURL := lazyregexp.Of(`#(?:.*&)?(sha256|sha384|sha512)=([0-9A-Fa-f]+)`).FindStringSubmatch(l.Text)
+		if len(l.Hashes) == 0 && inURL == nil || project(l) != p.Name {
 			continue
 		}
 		r, err := requirement.Parse(l.Text)
@@ -50,13 +52,21 @@ func (j *job) checkHash(p deps.Package) error {
 		if wanted, err := r.Marker.Holds(j.wish.lockOptions("").Environment()); err != nil || !wanted {
 			continue
 		}
-		if !slices.Contains(l.Hashes, "sha256:"+p.Wheel.SHA256) {
+		hashes := l.Hashes
+		switch {
+		case inURL == nil:
+		case inURL[1] == "sha256":
+			hashes = append(slices.Clip(hashes), "sha256:"+strings.ToLower(inURL[2]))
+		case j.tool.way() == UV: // pip has compared it
+			return &MistakeError{fmt.Errorf("%s: uv does not compare the hash behind the # of %s: give its SHA-256, #sha256=%s if the file is the right one", l.Place(), p.Wheel.Name, p.Wheel.SHA256)}
+		}
+		if len(hashes) > 0 && !slices.Contains(hashes, "sha256:"+p.Wheel.SHA256) {
 			return &MistakeError{fmt.Errorf("%s: %s has the SHA-256 %s, which is not among the hashes of %s: if the file changed on purpose, make them again",
 				l.Place(), p.Wheel.Name, p.Wheel.SHA256, p.Name)}
 		}
 		found = true
 	}
-	if !found && j.wish.hashed() {
+	if !found && (j.wish.hashed() || j.wish.HashesAt != "") {
 		return &MistakeError{fmt.Errorf("%s needs %s %s, but has no line with its hash: with hashes, every package needs a line; lock the requirements again, or remove all hashes",
 			j.wish.Source, p.Name, p.Version)}
 	}

@@ -72,3 +72,37 @@ func TestPipNeedsAllHashes(t *testing.T) {
 		}
 	}
 }
+
+// TestHashesOfURLs: uv does not compare what is behind the # of a URL, so it is done afterwards.
+func TestHashesOfURLs(t *testing.T) {
+	t.Parallel()
+	const address, other = "https://h.example/a-1-py3-none-any.whl", "a @ https://h.example/a-1-py3-none-any.whl"
+	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	for name, c := range map[string]struct{ lines, want string }{
+		"the same":           {other + "#sha256=" + strings.ToUpper(a), ""},
+		"the same, unnamed":  {address + "#egg=a&sha256=" + a, ""},
+		"another":            {other + "#sha256=" + b, "requirements.txt:1: a-1-py3-none-any.whl has the SHA-256 " + a},
+		"another, unnamed":   {address + "#sha256=" + b, "requirements.txt:1: a-1-py3-none-any.whl has the SHA-256 " + a},
+		"of another kind":    {other + "#sha512=" + b, "requirements.txt:1: uv does not compare the hash behind the # of a-1-py3-none-any.whl: give its SHA-256, #sha256=" + a},
+		"for another system": {"a==1\n" + other + "#sha256=" + b + " ; sys_platform == 'win32'", ""},
+		"one without":        {"--require-hashes\n" + other + "#sha256=" + a, "requirements.txt needs c 2, but has no line with its hash"},
+		"all":                {"--require-hashes\n" + other + "#sha256=" + a + "\nc==2 --hash=sha256:" + b, ""},
+	} {
+		r, _ := uv(t, `cat >"$out" <<'END'
+lock-version = "1.0"
+created-by = "uv"
+[[packages]]
+name = "a"
+version = "1"
+archive = { url = "`+address+`", hashes = { sha256 = "`+a+`" } }
+[[packages]]
+name = "c"
+version = "2"
+wheels = [{ url = "https://h.example/c-2-py3-none-any.whl", hashes = { sha256 = "`+b+`" } }]
+END`)
+		_, err := r.Resolve(t.Context(), requirements(t, c.lines))
+		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !is[*resolve.MistakeError](err)) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
