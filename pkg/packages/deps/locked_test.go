@@ -367,4 +367,17 @@ func TestPins(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+	again := Line{Text: "some-name==1", Hashes: []string{"sha256:" + hashB, "sha256:" + hashA}, File: "more.txt", Number: 1}
+	if got, complete, err := Pins([]Line{again, good, again}, lockOptions()); len(got) != 1 || !slices.Equal(got[0].Hashes, []string{hashA}) || !complete || err != nil {
+		t.Errorf("one pin on several lines: %v, %v, %v", got, complete, err)
+	}
+	for text, want := range map[string]string{
+		"some-name==1": "r.txt:3 and more.txt:1: they have no hash of some-name in common",
+		"some-name==2": "r.txt:3 and more.txt:1: some-name is 1.0 in one and 2 in the other",
+	} {
+		other := Line{Text: text, Hashes: []string{"sha256:" + hashB}, File: "more.txt", Number: 1}
+		if _, _, err := Pins([]Line{good, other}, lockOptions()); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }

@@ -19,8 +19,9 @@ type Pin struct {
 
 // Pins returns the pins of requirements that name every package with its version and hashes,
 // as pip-compile --generate-hashes writes them, and whether they do. Those whose marker does not
-// hold for the target are left out.
+// hold for the target are left out. Several lines of one package are one pin, with the hashes that all of them have.
 func Pins(lines []Line, o LockOptions) (pins []Pin, complete bool, err error) {
+	var places []string // of the pins
 	for _, l := range lines {
 		if len(l.Hashes) == 0 || l.Name() == "" {
 			return nil, false, nil
@@ -52,7 +53,28 @@ func Pins(lines []Line, o LockOptions) (pins []Pin, complete bool, err error) {
 		if len(pin.Hashes) == 0 {
 			return nil, false, fmt.Errorf("%s: %s has no hash that begins with sha256: only that kind is checked", l.Place(), l.Text)
 		}
-		pins = append(pins, pin)
+		i := slices.IndexFunc(pins, func(p Pin) bool { return p.Name == pin.Name })
+		if i < 0 {
+			pins, places = append(pins, pin), append(places, l.Place())
+			continue
+		}
+		if err := pins[i].merge(pin); err != nil {
+			return nil, false, fmt.Errorf("%s and %s: %w", places[i], l.Place(), err)
+		}
 	}
 	return pins, len(lines) > 0, nil
+}
+
+// merge adds what another line pins of the same package.
+func (p *Pin) merge(other Pin) error {
+	v, err := requirement.ParseVersion(p.Version)
+	w, otherErr := requirement.ParseVersion(other.Version)
+	if p.Version != other.Version && (err != nil || otherErr != nil || v.Compare(w) != 0) {
+		return fmt.Errorf("%s is %s in one and %s in the other: lock the files together, or give the second the first as a constraint", p.Name, p.Version, other.Version)
+	}
+	p.Hashes = slices.DeleteFunc(p.Hashes, func(sum string) bool { return !slices.Contains(other.Hashes, sum) })
+	if len(p.Hashes) == 0 {
+		return fmt.Errorf("they have no hash of %s in common: lock the requirements again", p.Name)
+	}
+	return nil
 }
