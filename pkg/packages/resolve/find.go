@@ -18,9 +18,9 @@ import (
 const parallel = 16
 
 // Find returns where the files of pinned packages are, and which wheel of each fits the target.
-// The indexes at bases are asked in their order, until one has a file with the right hash: the
-// hash decides, so it does not matter which one that is. One that refuses access has nothing here, unless
-// all do. The order of the pins is kept.
+// The indexes at bases are asked in their order, until one has a wheel with the right hash: the
+// hash decides, so it does not matter which one that is. If none has, the first with a source archive counts. One
+// that refuses access has nothing here, unless all do. The order of the pins is kept.
 func (c IndexClient) Find(ctx context.Context, bases []string, pins []deps.Pin, target wheel.Target) ([]deps.Package, error) {
 	found := make([]deps.Package, len(pins))
 	g, ctx := errgroup.WithContext(ctx)
@@ -36,6 +36,7 @@ func (c IndexClient) Find(ctx context.Context, bases []string, pins []deps.Pin, 
 
 func (c IndexClient) find(ctx context.Context, bases []string, pin deps.Pin, target wheel.Target) (deps.Package, error) {
 	var why, refusals []error
+	var built deps.Package
 	for _, base := range bases {
 		files, err := c.Files(ctx, base, pin.Name)
 		var refused *refusedError
@@ -50,10 +51,16 @@ func (c IndexClient) find(ctx context.Context, bases []string, pin deps.Pin, tar
 			return deps.Package{}, err
 		}
 		p, ok, err := choose(files, pin, target)
-		if ok || err != nil {
+		if err != nil || p.Wheel != nil {
 			return p, err
 		}
+		if ok && built.Source == "" {
+			built = p
+		}
 		why = append(why, fmt.Errorf("the index %s has %s", Shown(base), describe(files, pin)))
+	}
+	if built.Name != "" {
+		return built, nil
 	}
 	if len(refusals) > 0 && len(refusals) == len(bases) {
 		return deps.Package{}, refusals[0]

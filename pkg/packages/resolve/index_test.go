@@ -259,14 +259,18 @@ func TestFind(t *testing.T) {
 			{Name: "numpy-2.0.tar.gz", SHA256: hashOfA},
 		},
 		"other": {{Name: "other-1-py3-none-any.whl", SHA256: hashB}},
+		"both":  {{Name: "both-1.tar.gz", SHA256: hashB}},
+		"built": {{Name: "built-1-cp39-cp39-linux_x86_64.whl", SHA256: hashB}},
 	})
 	second := newIndexServer(t, map[string][]IndexFile{
 		"other": {{Name: "other-1-py3-none-any.whl", SHA256: hashOfA}},
 		"built": {{Name: "built-1.tar.gz", SHA256: hashOfA}},
 		"old":   {{Name: "old-1-cp39-cp39-linux_x86_64.whl", SHA256: hashOfA}},
+		"both":  {{Name: "both-1-py3-none-any.whl", SHA256: hashOfA}},
 	})
 	pins := []deps.Pin{{Name: "numpy", Version: "2.0", Hashes: []string{hashOfA}}, {Name: "other", Version: "1", Hashes: []string{hashOfA}},
-		{Name: "built", Version: "1", Hashes: []string{hashOfA, hashB}}, {Name: "old", Version: "1", Hashes: []string{hashOfA}}}
+		{Name: "built", Version: "1", Hashes: []string{hashOfA, hashB}}, {Name: "old", Version: "1", Hashes: []string{hashOfA}},
+		{Name: "both", Version: "1", Hashes: []string{hashOfA, hashB}}}
 	found, err := IndexClient{}.Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"}, pins, indexTarget)
 	if err != nil {
 		t.Fatal(err)
@@ -286,6 +290,9 @@ func TestFind(t *testing.T) {
 	var noFit *wheel.NoFitError
 	if p := found[3]; p.Wheel != nil || !errors.As(p.Why, &noFit) {
 		t.Errorf("got %+v", p)
+	}
+	if w := found[4].Wheel; w == nil || !strings.HasPrefix(w.URL, second.URL) {
+		t.Errorf("a source archive came before a wheel of another index: %+v", found[4])
 	}
 	for _, path := range second.asked {
 		if strings.Contains(path, "numpy") {
