@@ -117,6 +117,8 @@ type file struct {
 	Hash     string            // of uv: sha256:…
 	Hashes   map[string]string // of PEP 751
 	Size     int64
+	// Subdirectory is that of the project in an archive, "" for its root.
+	Subdirectory string
 	// linked means that it is in a directory of links, which the user has named.
 	linked bool
 }
@@ -138,6 +140,10 @@ func (f file) sha256() string {
 // source sets what a package has to be built from if there is no wheel.
 func (p *Package) source(f file) {
 	p.Source = f.URL + f.Path
+	if f.URL != "" && f.Subdirectory != "" {
+		p.Source, _, _ = strings.Cut(f.URL, "#")
+		p.Source += "#subdirectory=" + f.Subdirectory
+	}
 	if sum := f.sha256(); lazyregexp.Of(sha256Form).MatchString(sum) {
 		p.SourceSHA256 = sum
 	}

@@ -104,6 +104,15 @@ func withHashes(text string) string {
 	return strings.NewReplacer("AAAA", hashA, "BBBB", hashB).Replace(text)
 }
 
+// TestPartOfAnArchive: a project in a directory of an archive is not the archive's own.
+func TestPartOfAnArchive(t *testing.T) {
+	text := "lock-version = '1.0'\n[[packages]]\nname = 'x'\narchive = { url = 'https://h/x.zip', subdirectory = 'libs/x', hashes = { sha256 = 'AAAA' } }\n"
+	l, err := ReadPyLock([]byte(withHashes(text)), lockOptions())
+	if err != nil || l.Packages[0].Source != "https://h/x.zip#subdirectory=libs/x" || l.Packages[0].SourceSHA256 != hashA {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
 func TestReadPyLock(t *testing.T) {
 	o := lockOptions()
 	l, err := ReadPyLock([]byte(withHashes(pylockText)), o)

@@ -3,6 +3,7 @@ package deps
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -42,9 +43,11 @@ type uvPackage struct {
 // id tells the packages of a lock apart, several of which may have the same name.
 func (p uvPackage) id() string { return p.Name + " " + p.Version + " " + fmt.Sprint(p.Source) }
 
-// uvSource is where a package comes from: one of its fields is set.
+// uvSource is where a package comes from: one of its fields is set, and Subdirectory beside a URL.
 type uvSource struct {
 	Registry, Git, URL, Path, Directory, Editable, Virtual string
+
+	Subdirectory string
 }
 
 // isCode reports whether the package is a project on this machine.
@@ -314,7 +317,7 @@ func (w *uvWalk) add(p uvPackage) error {
 	case p.Source.Git != "":
 		chosen.Source = gitSource(p.Source.Git)
 	case p.Source.URL != "" && len(files) == 0:
-		from := file{URL: p.Source.URL}
+		from := file{URL: p.Source.URL, Subdirectory: p.Source.Subdirectory}
 		if p.Sdist != nil { // it has the hash alone
 			from.Hash = p.Sdist.Hash
 		}
@@ -334,10 +337,8 @@ func gitSource(address string) string {
 	address, commit, _ := strings.Cut(address, "#")
 	address, query, _ := strings.Cut(address, "?")
 	source := "git+" + address + "@" + commit
-	for parameter := range strings.SplitSeq(query, "&") {
-		if dir, ok := strings.CutPrefix(parameter, "subdirectory="); ok {
-			source += "#subdirectory=" + dir
-		}
+	if parameters, err := url.ParseQuery(query); err == nil && parameters.Get("subdirectory") != "" {
+		source += "#subdirectory=" + parameters.Get("subdirectory")
 	}
 	return source
 }

@@ -19,6 +19,8 @@ func TestFilesOfUV(t *testing.T) {
 		"a directory of links": {"source = { registry = 'own' }\nwheels = [{ path = 'x-1-py3-none-any.whl', hash = 'sha256:AAAA' }]", "/project/own/x-1-py3-none-any.whl", ""},
 		"a source archive":     {"source = { path = 'own/x-1.tar.gz' }\nsdist = { hash = 'sha256:AAAA' }", "", "own/x-1.tar.gz"},
 		"one of the directory": {"source = { registry = 'own' }\nsdist = { path = 'x-1.tar.gz' }", "", "own/x-1.tar.gz"},
+		"a part of a URL":      {"source = { url = 'https://h/x.zip', subdirectory = 'libs/x' }\nsdist = { hash = 'sha256:AAAA' }", "", "https://h/x.zip#subdirectory=libs/x"},
+		"a part of a tree":     {"source = { git = 'https://h/x?subdirectory=libs%2Fx&rev=v1#abc' }", "", "git+https://h/x@abc#subdirectory=libs/x"},
 	} {
 		l, err := ReadUV([]byte(withHashes(project+c.text)), "app", lockOptions())
 		if err != nil || len(l.Packages) != 1 {
