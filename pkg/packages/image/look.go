@@ -13,6 +13,15 @@ import (
 // Digest returns the digest that a reference has now, which may be that of an index; "" if
 // there is no such image. It is one request.
 func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
+	return c.digest(ctx, ref, arch, lookImage+ref+" in")
+}
+
+// BaseDigest is Digest for the base of images.
+func (c *Client) BaseDigest(ctx context.Context, ref, arch string) (string, error) {
+	return c.digest(ctx, ref, arch, readBase+ref+" from")
+}
+
+func (c *Client) digest(ctx context.Context, ref, arch, doing string) (string, error) {
 	parsed, err := name.ParseReference(ref)
 	if err != nil {
 		return "", fmt.Errorf("the image %s: %w", ref, err)
@@ -26,7 +35,7 @@ func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", failed(ctx, lookImage+ref+" in", parsed.Context(), err)
+		return "", failed(ctx, doing, parsed.Context(), err)
 	}
 	return d.Digest.String(), nil
 }

@@ -124,7 +124,7 @@ func (p *Provider) fixedBase(ctx context.Context, plan decide.Plan) (string, err
 	if !plan.Settings.RefreshDeps && p.Images.Memory.Load(key, &digest) && digest != "" {
 		return plan.Base.Ref + "@" + digest, nil
 	}
-	digest, err := p.Images.Digest(ctx, plan.Base.Ref, plan.Arch)
+	digest, err := p.Images.BaseDigest(ctx, plan.Base.Ref, plan.Arch)
 	if err != nil || digest == "" {
 		return plan.Base.Ref, err // reading it says why there is none
 	}
