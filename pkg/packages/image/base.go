@@ -71,7 +71,7 @@ func (s *session) base(ctx context.Context, ref, arch string) (v1.Image, Facts, 
 		}
 		return nil, Facts{}, err
 	}
-	descriptor, err := mirrored(ctx, parsed, s.pull.Get)
+	descriptor, err := asked(ctx, s, parsed, (*remote.Puller).Get)
 	if err != nil {
 		return fail(err)
 	}

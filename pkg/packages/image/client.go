@@ -36,6 +36,7 @@ const (
 type session struct {
 	memory Memory
 	pull   *remote.Puller
+	public *remote.Puller // without credentials
 }
 
 // session returns the session for images of an architecture; it makes no request.
@@ -49,10 +50,14 @@ func (c *Client) session(arch string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	public, err := remote.NewPuller(append(c.options(arch, c.transport()), remote.WithAuthFromKeychain(authn.NewMultiKeychain()))...)
+	if err != nil {
+		return nil, err
+	}
 	if c.sessions == nil {
 		c.sessions = map[string]*session{}
 	}
-	s := &session{memory: c.Memory, pull: pull}
+	s := &session{memory: c.Memory, pull: pull, public: public}
 	c.sessions[arch] = s
 	return s, nil
 }

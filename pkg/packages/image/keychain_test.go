@@ -105,3 +105,40 @@ func TestTokenIsSent(t *testing.T) {
 		t.Errorf("the token was asked for %d times", tokens)
 	}
 }
+
+// stale stands for a configuration of Docker whose helper is gone.
+type stale struct{}
+
+func (stale) Resolve(authn.Resource) (authn.Authenticator, error) {
+	return nil, errors.New("docker-credential-desktop: executable file not found")
+}
+
+// TestStaleHelper: public bases need no credentials. For others, the error names the helper.
+func TestStaleHelper(t *testing.T) {
+	t.Parallel()
+	s := inProcess(t)
+	s.put(t, "acme/base:1", python(t, ""))
+	refuse := func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}
+	look := func() (digest string, lookErr, inspectErr error) {
+		c := client(t)
+		c.Keys = image.Keychain(t.Context(), nil, stale{})
+		digest, lookErr = c.BaseDigest(t.Context(), s.host+"/acme/base:1", "amd64")
+		_, inspectErr = c.Inspect(t.Context(), s.host+"/acme/base:1", "amd64")
+		return digest, lookErr, inspectErr
+	}
+	if digest, lookErr, inspectErr := look(); digest == "" || lookErr != nil || inspectErr != nil {
+		t.Errorf("a public base: digest %q, %v, %v", digest, lookErr, inspectErr)
+	}
+	s.with(refuse, func() {
+		_, lookErr, inspectErr := look()
+		for _, err := range []error{lookErr, inspectErr} {
+			if err == nil || !strings.Contains(err.Error(), "docker-credential-desktop") {
+				t.Errorf("a private base: %v", err)
+			}
+		}
+	})
+}

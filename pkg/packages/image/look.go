@@ -30,7 +30,7 @@ func (c *Client) digest(ctx context.Context, ref, arch, doing string) (string, e
 	if err != nil {
 		return "", err
 	}
-	d, err := mirrored(ctx, parsed, s.pull.Head)
+	d, err := asked(ctx, s, parsed, (*remote.Puller).Head)
 	if missing(err) {
 		return "", nil
 	}

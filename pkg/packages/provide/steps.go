@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -95,6 +96,9 @@ func obstacle(err error) (why string, others steps) {
 // closed says that a registry can't be used, and what would help.
 func closed(registry *image.RegistryError) string {
 	answer := "no answer"
+	if request := new(url.Error); !errors.As(registry.Err, &request) {
+		answer = firstLine(registry.Err) // such as that of a helper of Docker's that has the credentials
+	}
 	if code := registry.Status(); code != 0 {
 		answer = fmt.Sprintf("%d %s", code, http.StatusText(code))
 	}
