@@ -104,7 +104,7 @@ func TestCategories(t *testing.T) {
 		t.Errorf("built %q, want %q", w.images(), want)
 	}
 	for _, b := range w.service.Builds() {
-		want := map[string]string{"cpu": "jax\nkeras\n", "gpu": "jax[cuda12]\nkeras\n", "tpu": "--find-links https://storage.googleapis.com/jax-releases/libtpu_releases.html\njax[tpu]>=0.4.6\nkeras\n"}
+		want := map[string]string{"cpu": "jax\nkeras\n", "gpu": "jax[cuda12]>=0.4.30\nkeras\n", "tpu": "--find-links https://storage.googleapis.com/jax-releases/libtpu_releases.html\njax[tpu]>=0.4.6\nkeras\n"}
 		_, category, _ := strings.Cut(strings.TrimSuffix(b.Image(), ":v1"), "base-")
 		if got := b.Files["requirements.txt"]; got != want[category] || !strings.HasPrefix(b.Files["Dockerfile"], "FROM python:3.12-slim-bookworm\n") {
 			t.Errorf("%s has %q, want %q, from\n%s", category, got, want[category], b.Files["Dockerfile"])

@@ -50,8 +50,15 @@ func jaxFor(kind api.AcceleratorKind, asked requirement.Specifiers) string {
 		return jax + asked.String()
 	case len(asked) > 0:
 		return jax + ">=" + oldest + "," + asked.String()
-	case kind == api.TPU:
-		return jax + ">=" + oldest
+	}
+	return jax + ">=" + oldest
+}
+
+// jax returns the requirement of JAX for an accelerator. A line that is kept decides about the version.
+func (p *Plan) jax(kind api.AcceleratorKind) string {
+	jax := jaxFor(kind, p.askedJAX())
+	if slices.ContainsFunc(p.Wanted.Requirements, func(l deps.Line) bool { return requirement.Normalize(l.Name()) == "jax" }) {
+		jax, _, _ = strings.Cut(jax, ">=")
 	}
 	return jax
 }
@@ -123,9 +130,9 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 		}
 		return
 	case r == RuntimeJAX, kind != api.CPU && used.jax():
-		p.Added = []string{jaxFor(kind, p.askedJAX()), "keras"}
+		p.Added = []string{p.jax(kind), "keras"}
 	case len(p.Wanted.Dropped) > 0:
-		p.Added = []string{jaxFor(kind, p.askedJAX())}
+		p.Added = []string{p.jax(kind)}
 	case kind != api.CPU && !used.all[usesOther] && !used.all[usesXLA]:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s does not say whether the job needs JAX, so JAX is not installed: if it needs JAX, list jax or add --runtime jax; if not, add --runtime none", cmp.Or(p.Wanted.Source, "the project")))
 	}
@@ -139,7 +146,7 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 		instead := p.Added[0] + ", which fits " + strings.ToUpper(string(kind))
 		if len(l.Hashes) > 0 {
 			instead += ", without its hashes"
-		} else if l.Text == p.Added[0] {
+		} else if l.Text == p.Added[0] || strings.HasPrefix(p.Added[0], l.Text+">=") {
 			continue
 		}
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the job gets %s; # kn:keep at the end of the line keeps it", deps.Hidden(l.Text), l.Place(), instead))
