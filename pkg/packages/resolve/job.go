@@ -76,7 +76,11 @@ func (j *job) write() error {
 		fmt.Fprintln(&text, line)
 	}
 	for _, p := range j.sources.All() {
-		fmt.Fprintln(&text, p.Option, p.Address())
+		address := p.Address()
+		if p.Dir != "" && strings.ContainsAny(address, " \t") { // which would end it
+			address = FileURL(p.Dir)
+		}
+		fmt.Fprintln(&text, p.Option, address)
 	}
 	for _, option := range slices.Concat(j.wish.Options, j.wish.AddedOptions) {
 		switch name, _, _ := strings.Cut(option, " "); name {

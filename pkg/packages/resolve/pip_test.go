@@ -72,10 +72,10 @@ func TestPipResolves(t *testing.T) {
 	s.password = secret
 	w := project(t, map[string]string{
 		"requirements.txt": "--index-url " + strings.Replace(s.withLogin("U", "P"), "U:P", "${INDEX_USER}:${INDEX_PASSWORD}", 1) +
-			"\n-c limits.txt\ntop\n./own/local_one-1-py3-none-any.whl\nlinked\n--find-links links\n",
-		"limits.txt":                       "under-score<2\n",
-		"own/local_one-1-py3-none-any.whl": string(wheelOf(t, "local_one-1-py3-none-any.whl")),
-		"links/linked-1-py3-none-any.whl":  string(wheelOf(t, "linked-1-py3-none-any.whl")),
+			"\n-c limits.txt\ntop\n./own/local_one-1-py3-none-any.whl\nlinked\n--find-links 'my links'\n",
+		"limits.txt":                         "under-score<2\n",
+		"own/local_one-1-py3-none-any.whl":   string(wheelOf(t, "local_one-1-py3-none-any.whl")),
+		"my links/linked-1-py3-none-any.whl": string(wheelOf(t, "linked-1-py3-none-any.whl")),
 	})
 	w.Target, w.Added = target, []string{"added>2"}
 	unknown := w
