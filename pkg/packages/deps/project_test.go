@@ -101,6 +101,14 @@ func TestLockOfAWorkspace(t *testing.T) {
 			t.Errorf("%s: paths in the lock are relative to %s", name, w.Dir)
 		}
 	}
+	all := workspaceTable{Members: []string{"**/src/*", "libs/**"}, Exclude: []string{"**/old", "libs/**/tests"}}
+	for member, want := range map[string]bool{
+		"src/a": true, "x/y/src/a": true, "src": false, "x": false, "libs/a": true, "libs/a/b": true, "libs/old": false, "libs/a/old": false, "libs/tests": false, "libs/a/tests": false, "libs/a/tests/b": true,
+	} {
+		if all.has(member) != want {
+			t.Errorf("%s is a member: %v", member, !want)
+		}
+	}
 	if _, err := Find(at(project(t, archive), "packages/app")); err == nil || !strings.Contains(err.Error(), `"lib" comes from the workspace`) {
 		t.Errorf("without a lock: %v", err)
 	}

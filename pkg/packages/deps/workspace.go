@@ -43,14 +43,23 @@ func (r *reader) workspaceOf(dir string) (w workspace, found bool, err error) {
 // has reports whether a directory, relative to the root, is a member.
 func (t workspaceTable) has(dir string) bool {
 	matches := func(pattern string) bool {
-		pattern = path.Clean(pattern)
-		if before, _, found := strings.Cut(pattern, "**"); found {
-			return strings.HasPrefix(dir, before)
-		}
-		ok, err := path.Match(pattern, dir)
-		return ok && err == nil
+		return matchParts(strings.Split(path.Clean(pattern), "/"), strings.Split(dir, "/"))
 	}
 	return slices.ContainsFunc(t.Members, matches) && !slices.ContainsFunc(t.Exclude, matches)
+}
+
+// matchParts reports whether the parts of a path match those of a pattern. Of these, ** stands for any number of parts.
+func matchParts(pattern, parts []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(parts) == 0
+	case pattern[0] == "**":
+		return matchParts(pattern[1:], parts) || len(parts) > 0 && matchParts(pattern, parts[1:])
+	case len(parts) == 0:
+		return false
+	}
+	ok, err := path.Match(pattern[0], parts[0])
+	return ok && err == nil && matchParts(pattern[1:], parts[1:])
 }
 
 // workspaceLock returns the uv.lock that counts for the pyproject.toml of a member of a workspace, "" if there is
