@@ -49,6 +49,9 @@ func (r *reader) script(path string) error {
 	}
 	c := uvConfig{s.Tool.UV, t.dir, name}
 	r.settings(c)
+	if lock := path + ".lock"; len(s.Dependencies) > 0 && r.File == "" && isFile(lock) {
+		r.warnUnread(r.name(lock), r.because(), fmt.Sprintf("for its versions, run uv export --script %s -o FILE, and add --requirements FILE", name))
+	}
 	return r.limits(c)
 }
 
