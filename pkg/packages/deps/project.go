@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -119,7 +120,7 @@ func (t *table) addLine(l Line) error {
 	if before, kept := strings.CutSuffix(l.Text, keep); kept {
 		l.Text, l.kept = strings.TrimSpace(before), true
 	}
-	l.Text = strings.ReplaceAll(l.Text, "{root:uri}/", "./") // as Hatch has it
+	l.Text = fromRoot(l.Text)
 	wanted, err := requirement.Parse(l.Text)
 	if err == nil && t.isSelf(wanted) {
 		for _, extra := range wanted.Extras {
@@ -139,6 +140,23 @@ func (t *table) addLine(l Line) error {
 		return wrong(l.Place(), err)
 	}
 	return nil
+}
+
+// rootOfHatch and rootOfPDM are how these tools write the directory of the project.
+const (
+	rootOfHatch = `\{root((?::parent)*):uri\}/?`
+	rootOfPDM   = "file:///${PROJECT_ROOT}/"
+)
+
+// fromRoot returns a requirement with a path that is relative to the directory of the project, if a tool's form names it.
+func fromRoot(text string) string {
+	if at := lazyregexp.Of(rootOfHatch).FindStringSubmatchIndex(text); at != nil {
+		text = text[:at[0]] + "./" + strings.Repeat("../", strings.Count(text[at[2]:at[3]], ":parent")) + text[at[1]:]
+	}
+	if before, path, found := strings.Cut(text, rootOfPDM); found {
+		text = strings.TrimPrefix(before, "-e ") + "file:./" + path
+	}
+	return text
 }
 
 func (t *table) isSelf(r requirement.Requirement) bool {

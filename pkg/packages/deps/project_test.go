@@ -2,6 +2,7 @@ package deps
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,36 @@ func TestProjectsOfPyLock(t *testing.T) {
 	}
 	if len(w.Warnings) != 1 || !strings.HasPrefix(w.Warnings[0], "pylock.toml: the project outer in "+want[2]+" is outside the package root "+dir) {
 		t.Errorf("warnings: %q", w.Warnings)
+	}
+}
+
+// TestFromRoot: Hatch and PDM have forms of their own for what is beside a project, or above it.
+func TestFromRoot(t *testing.T) {
+	const lib = "-- lib/pyproject.toml --\n[project]\nname = 'lib'\ndependencies = ['b']\n-- app/inner/pyproject.toml --\n[project]\nname = 'lib'\ndependencies = ['b']\n"
+	for text, want := range map[string]string{
+		"[project]\nname = 'app'\ndependencies = ['lib @ {root:parent:uri}/lib']\n":                                                         "lib",
+		"[project]\nname = 'app'\ndependencies = ['lib @ {root:uri}/inner']\n":                                                              "app/inner",
+		"[project]\nname = 'app'\ndependencies = ['lib @ {root:parent:parent:uri}/lib']\n":                                                  "",
+		"[project]\nname = 'app'\ndependencies = ['lib @ file:///${PROJECT_ROOT}/inner']\n":                                                 "app/inner",
+		"[project]\nname = 'app'\ndependencies = ['lib @ file:///${PROJECT_ROOT}/../lib']\n":                                                "lib",
+		"[project]\nname = 'app'\n[tool.pdm.dev-dependencies]\ndev = ['-e file:///${PROJECT_ROOT}/inner#egg=lib']\n":                        "app/inner",
+		"[project]\nname = 'app'\n[dependency-groups]\ndev = ['-e file:///${PROJECT_ROOT}/inner#egg=lib', '-e file:///${PROJECT_ROOT}/']\n": "app/inner",
+	} {
+		dir := project(t, "-- app/pyproject.toml --\n"+text+lib)
+		o := at(dir, "app")
+		if strings.Contains(text, "dev") {
+			o.Groups = []string{"dev"}
+		}
+		w, err := Find(o)
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "outside the package root") {
+				t.Errorf("%s: %v", text, err)
+			}
+			continue
+		}
+		if err != nil || len(w.Requirements) != 1 || w.Requirements[0].Text != "b" || !slices.Contains(w.LocalDirs, filepath.Join(dir, want)) {
+			t.Errorf("%s: requirements %v, projects %q, %v", text, w.Requirements, w.LocalDirs, err)
+		}
 	}
 }
 
