@@ -20,6 +20,8 @@ type uvLock struct {
 	Packages       []uvPackage `toml:"package"`
 	Manifest       struct {
 		Overrides []uvDependency // which replace what projects require of these packages
+		// Groups are those of a pyproject.toml without [project].
+		Groups map[string][]uvDependency `toml:"dependency-groups"`
 	}
 }
 
@@ -76,6 +78,7 @@ type uvDependency struct {
 	Name, Version, Marker string
 	Source                uvSource
 	Extra                 []string
+	Extras                []string // the same in a manifest
 }
 
 // ReadUV reads the uv.lock of a project. project is the project's name, "" if the file has
@@ -206,6 +209,9 @@ func (f uvLock) project(name string) (uvPackage, error) {
 			projects = append(projects, p.Name)
 		}
 	}
+	if len(projects) == 0 && name == "" && len(f.Manifest.Groups) > 0 {
+		return uvPackage{Dev: f.Manifest.Groups}, nil
+	}
 	if len(projects) == 0 {
 		return uvPackage{}, fmt.Errorf("it does not have the project %s: run uv lock", name)
 	}
@@ -273,7 +279,7 @@ func (w *uvWalk) follow(p uvPackage, all []uvDependency) error {
 		if err != nil {
 			return err
 		}
-		if err := w.visit(next, d.Extra); err != nil {
+		if err := w.visit(next, append(slices.Clip(d.Extra), d.Extras...)); err != nil {
 			return err
 		}
 	}
@@ -307,6 +313,9 @@ func (w *uvWalk) resolve(of uvPackage, d uvDependency) (uvPackage, error) {
 
 // add adds a package to what was found.
 func (w *uvWalk) add(p uvPackage) error {
+	if p.Name == "" { // what a manifest has
+		return nil
+	}
 	if p.Source.isCode() {
 		w.found.Local = append(w.found.Local, p.Name)
 		return nil

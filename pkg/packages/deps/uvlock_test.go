@@ -155,3 +155,32 @@ func lines(texts []string) []Line {
 	}
 	return all
 }
+
+// TestGroupsWithoutAProject: a pyproject.toml without [project] may have groups, which the lock has in its manifest.
+func TestGroupsWithoutAProject(t *testing.T) {
+	const text = "version = 1\n[manifest.dependency-groups]\ntrain = [{ name = 'six', extras = ['more'], specifier = '>=1' }, { name = 'gone', marker = \"sys_platform == 'win32'\" }]\n" +
+		"[[package]]\nname = 'six'\nversion = '1.17'\nsource = { registry = 'https://h' }\nwheels = [{ url = 'https://h/six-1.17-py3-none-any.whl', hash = 'sha256:AAAA' }]\n" +
+		"[package.optional-dependencies]\nmore = [{ name = 'b' }]\n" +
+		"[[package]]\nname = 'b'\nversion = '1'\nsource = { registry = 'https://h' }\nwheels = [{ url = 'https://h/b-1-py3-none-any.whl', hash = 'sha256:BBBB' }]\n"
+	for _, c := range []struct {
+		groups, wanted []string
+		packages       string
+		err            string
+	}{
+		{nil, nil, "", ""},
+		{[]string{"Train"}, []string{"six>=1"}, "b six", ""},
+		{[]string{"train"}, []string{"six>=1", "other"}, "", "it is out of date and lacks other"},
+		{[]string{"trian"}, nil, "", `it has no group "trian": it has train`},
+	} {
+		o := lockOptions()
+		o.Groups, o.Wanted = c.groups, Wanted{Requirements: lines(c.wanted)}.Named()
+		l, err := ReadUV([]byte(withHashes(text)), "", o)
+		var names []string
+		for _, p := range l.Packages {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, " "); c.err == "" && (err != nil || got != c.packages || len(l.Local) > 0) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%q: %s, %q, %v; want %s, %q", c.groups, got, l.Local, err, c.packages, c.err)
+		}
+	}
+}
