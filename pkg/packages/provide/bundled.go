@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -174,9 +176,9 @@ func (r resolved) String() string {
 // newer versions are asked for.
 func (p *Provider) resolve(ctx context.Context, plan decide.Plan, facts image.Facts) (resolved, error) {
 	if found, ok := p.usable(plan, facts); ok {
-		r := resolved{pins: found, packages: packagesOf(found.Wheels)}
+		r := resolved{pins: found, packages: packagesOf(found.Wheels), warnings: secondJAX(plan, found.Wheels)}
 		if age := p.Now().Sub(found.When); age > old && !plan.IsLock() {
-			r.warnings = []string{fmt.Sprintf("the versions of packages are %d days old: --refresh-deps looks for newer ones", int(age.Hours()/24))}
+			r.warnings = append(r.warnings, fmt.Sprintf("the versions of packages are %d days old: --refresh-deps looks for newer ones", int(age.Hours()/24)))
 		}
 		return r, nil
 	}
@@ -192,6 +194,7 @@ func (p *Provider) resolve(ctx context.Context, plan decide.Plan, facts image.Fa
 		return r, err
 	}
 	r.Wheels, _ = decide.Wheels(env.Packages)
+	r.warnings = secondJAX(plan, r.Wheels)
 	if env.By == resolve.Hashes {
 		r.By = plan.Wanted.Source
 	}
@@ -199,6 +202,22 @@ func (p *Provider) resolve(ctx context.Context, plan decide.Plan, facts image.Fa
 		p.Images.Memory.Save(pinsKey(plan, ""), r.pins)
 	}
 	return r, nil
+}
+
+// secondJAX warns of a JAX that hides the one of a base from build-image, because a package requires it. The plugin for the
+// accelerator is the base's.
+func secondJAX(plan decide.Plan, wheels []image.Wheel) []string {
+	asked := func(l deps.Line) bool { return requirement.Normalize(l.Name()) == "jax" }
+	if !plan.HasRuntime() || !plan.Base.Runtime || len(plan.Added) > 0 || plan.IsLock() || slices.ContainsFunc(plan.Wanted.Requirements, asked) {
+		return nil
+	}
+	for _, w := range wheels {
+		if n, err := wheel.ParseName(w.File); err == nil && n.Project() == "jax" {
+			return []string{fmt.Sprintf("a package requires jax, and version %s hides the one of the base image %s, whose plugin for the accelerator may not fit it: "+
+				"add --runtime jax to install both, or limit jax to the base's version in a file of -c", n.Version, plan.Base.Ref)}
+		}
+	}
+	return nil
 }
 
 // usable returns what a wish was resolved to, if an image can be made of it.

@@ -1,0 +1,39 @@
+package provide
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+)
+
+// TestSecondJAX: a JAX that a package brings hides the one of build-image.
+func TestSecondJAX(t *testing.T) {
+	const jax = "jax-0.9.0-py3-none-any.whl"
+	for name, c := range map[string]struct {
+		base, runtime, line, wheel string
+		warns                      bool
+	}{
+		"a package brings it": {"r.example/acme", "", "flax", jax, true},
+		"none does":           {"r.example/acme", "", "six", "six-1-py3-none-any.whl", false},
+		"it is asked for":     {"r.example/acme", "jax", "flax", jax, false},
+		"a line keeps it":     {"r.example/acme", "", "jax", jax, false},
+		"none is wanted":      {"r.example/acme", "none", "flax", jax, false},
+		"another base":        {"", "", "flax", jax, false},
+	} {
+		plan, err := decide.New(decide.Input{
+			Images: api.Images{BaseImageRepo: c.base, Runtime: c.runtime, ImageRepo: "r.example/env"}, Version: "v1",
+			Wanted: deps.Wanted{Kind: deps.Requirements, Requirements: []deps.Line{{Text: c.line}}}, Accelerator: api.Accelerator{Kind: api.GPU},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := secondJAX(plan, []image.Wheel{{File: c.wheel}})
+		if (len(got) > 0) != c.warns || c.warns && !strings.Contains(got[0], "version 0.9.0 hides the one of the base image r.example/acme/base-gpu:v1") {
+			t.Errorf("%s: warnings %q", name, got)
+		}
+	}
+}
