@@ -222,13 +222,15 @@ func withoutComment(line []byte) []byte {
 	return line[:at+1]
 }
 
-// tight returns a line of code without the spaces around its operators, if nothing in it can be a string.
+// tight returns a line of code without the spaces around its operators and brackets. Strings stay as they are.
 func tight(line []byte) []byte {
-	if bytes.ContainsAny(line, `"'`) {
+	if bytes.Contains(line, []byte(`"""`)) {
 		return line
 	}
-	const operators = ",=+-*/<>|&%:"
+	const operators = ",=!+-*/<>|&%:()[]{}"
 	short := line[:0]
+	quote := byte(0) // of the string around this byte, 0 outside of strings
+	escaped := false
 	for i, c := range line { // short is never longer than what was read
 		before, after := byte('\n'), byte('\n')
 		if len(short) > 0 {
@@ -237,7 +239,15 @@ func tight(line []byte) []byte {
 		if i+1 < len(line) {
 			after = line[i+1]
 		}
-		if c == ' ' && (strings.IndexByte(operators, before) >= 0 || strings.IndexByte(operators, after) >= 0) {
+		switch {
+		case quote != 0:
+			if c == quote && !escaped {
+				quote = 0
+			}
+			escaped = c == '\\' && !escaped
+		case c == '"', c == '\'':
+			quote = c
+		case c == ' ' && (strings.IndexByte(operators, before) >= 0 || strings.IndexByte(operators, after) >= 0):
 			continue
 		}
 		short = append(short, c)

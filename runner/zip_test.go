@@ -174,17 +174,18 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
 
 func TestCommentsAtTheEndsOfLinesGo(t *testing.T) {
 	for source, want := range map[string]string{
-		"x = 1  # one\n":               "x=1\n",
-		"x = 1  # one  # and two\n":    "x=1  # one\n",
-		"x = \"a  # b\"\n":             "x = \"a  # b\"\n",
-		"x = 1  # it's cut\n":          "x=1\n",
-		"f(\"a\")  # \"cut\" too\n":    "f(\"a\")\n",
-		"f('a')  # it's kept\n":        "f('a')  # it's kept\n",
-		"x = \"it  # isn't one\"\n":    "x = \"it  # isn't one\"\n",
-		"x = \"a  # b\"  # cut\n":      "x = \"a  # b\"\n",
-		"x = \"\"\"\na  # b\n\"\"\"\n": "x = \"\"\"\na  # b\n\"\"\"\n",
-		"x = 1  # the last line":       "x=1\n",
-		"if a and b * -1: return -1\n": "if a and b*-1:return-1\n",
+		"x = 1  # one\n":                                      "x=1\n",
+		"x = 1  # one  # and two\n":                           "x=1  # one\n",
+		"x = \"a  # b\"\n":                                    "x=\"a  # b\"\n",
+		"x = 1  # it's cut\n":                                 "x=1\n",
+		"f(\"a\")  # \"cut\" too\n":                           "f(\"a\")\n",
+		"f('a')  # it's kept\n":                               "f('a')# it's kept\n",
+		"x = \"it  # isn't one\"\n":                           "x=\"it  # isn't one\"\n",
+		"x = \"a  # b\"  # cut\n":                             "x=\"a  # b\"\n",
+		"x = \"\"\"\na  # b\n\"\"\"\n":                        "x = \"\"\"\na  # b\n\"\"\"\n",
+		"x = 1  # the last line":                              "x=1\n",
+		"if a and b * -1: return -1\n":                        "if a and b*-1:return-1\n",
+		"f('a , b' , \"it's = \\\" = \") if x [1] else (y)\n": "f('a , b',\"it's = \\\" = \")if x[1]else(y)\n",
 	} {
 		if got := string(shorten("m.py", []byte(source))); got != want {
 			t.Errorf("%q became %q, want %q", source, got, want)
