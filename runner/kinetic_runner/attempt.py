@@ -364,7 +364,7 @@ class Attempt:
                 raise
             failure = exc
         outcome = judge(call.title, call.kind, supervisor, told, self.limit)
-        if supervisor.crashed:
+        if outcome.reason == KILLED and supervisor.crashed:
             outcome.at -= CRASH_LEAD
         if outcome.failed and not supervisor.stopped:
             self.note_failure()

@@ -99,8 +99,8 @@ class Supervisor:
 
     @property
     def crashed(self):
-        """Whether the call was killed, or crashed by itself. SIGABRT is none: libraries abort when they lose a peer."""
-        return self.was_killed or os.WIFSIGNALED(self.status) and os.WTERMSIG(self.status) in CRASHES
+        """Whether the call was killed, or crashed before it was told to end. Libraries abort when they lose a peer: SIGABRT is no crash."""
+        return self.was_killed or self.stopped_at == math.inf and os.WIFSIGNALED(self.status) and os.WTERMSIG(self.status) in CRASHES
 
     @property
     def abandoned(self):

@@ -4,11 +4,12 @@
 
 import math
 import time
+from contextlib import suppress
 
 from .. import publish
-from ..attempt import JobEnded
+from ..attempt import RAN_SECONDS, JobEnded
 from ..errors import RunnerError, Unreachable
-from ..outcome import DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, TERMINATED, Outcome
+from ..outcome import DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_RUNNER, EXIT_TERMINATED, TERMINATED, Outcome
 from ..text import timestamp
 from .attempt import HostAttempt, Restarted
 from .peers import RESTART_SECONDS, Leader
@@ -61,22 +62,31 @@ class LeaderAttempt(HostAttempt):
         if not self.greeting.has_key and self.hosts > 1:
             self.say("warning: the job has no key for its hosts' port: any pod in the cluster can connect to it")
         call = self.fetch()
-        return self.run_call(call) if self.gather() else self.stopped_early()
+        return self.gather() or self.run_call(call)
 
     def gather(self):
-        """Wait for all hosts, for calls give up on hosts that come much later; return whether to run the call."""
+        """Wait for all hosts, for calls give up on hosts that come much later. Return the outcome if the call does not start."""
         link = self.link
-        came = lambda: link.complete or link.stopping or self.signals.came  # noqa: E731
-        self.wait(came, time.monotonic() + MEET_SECONDS)
-        if not came():
-            self.say(f"waiting for all {self.hosts} hosts to start: {link.seated + 1} have")
-        self.wait(came, self.deadline or math.inf)
+        come = lambda: link.complete or link.stopping or link.gone or self.signals.came  # noqa: E731
+        self.wait(come, time.monotonic() + MEET_SECONDS)
+        if not come():
+            self.say(f"waiting for all {self.hosts} hosts to start")
+        while not come():
+            over = self.limit
+            if over and time.monotonic() >= over[0]:
+                outcome = Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"the job {over[1]}")
+                self.say(outcome.message)
+                return outcome
+            self.wait(come, min(time.monotonic() + RAN_SECONDS, over[0] if over else math.inf))
+            if self.options.budget:
+                with suppress(RunnerError):
+                    self.note_ran()
         self._complete_at = time.monotonic()
-        return not link.stopping
+        return None if link.complete else self.stopped_early()
 
     @property
     def runtime_from(self):
-        return self._complete_at
+        return self.began if self.options.warm else self._complete_at
 
     def finish(self, outcome):
         """Publish the outcome of all hosts and release them; return the exit code."""

@@ -41,29 +41,35 @@ class MemberAttempt(HostAttempt):
         self.refuse_restart()
         self.open_log()
         call = self.fetch()
-        return self.run_call(call) if self.meet(lambda: self.link.complete) else self.stopped_early()
+        return self.run_call(call) if self.meet() and self.gather() else self.stopped_early()
 
     def note_failure(self):
         self.link.note_failure()
 
-    def meet(self, done):
-        """Wait for the leader until done() and join its attempt; return whether to run the call."""
+    def meet(self):
+        """Wait for the leader and join its attempt; return whether to run the call."""
         link = self.link
-        self.wait(lambda: self.signals.came or done() or link.stopping or link.refused or link.lost)
+        self.wait(lambda: self.signals.came or link.attempt or link.stopping or link.refused)
         if link.refused:
             raise Refused
-        if link.stopping or link.lost or not link.attempt:
+        if link.stopping or not link.attempt:
             return False
         self.ran_before = link.ran
         self.join(link.attempt)
         self.leave_mark(self.number)
-        self.began = time.monotonic()  # the leader may have been late
         return True
+
+    def gather(self):
+        """Wait for the other hosts; return whether to run the call."""
+        link = self.link
+        self.wait(lambda: self.signals.came or link.complete or link.stopping or link.lost)
+        self.began = time.monotonic()
+        return not (link.stopping or link.lost)
 
     def finish(self, outcome):
         """Publish this host's log and report to the leader; return the exit code."""
         if not self.number and outcome.reason not in (STOPPED, TERMINATED):
-            self.meet(lambda: self.link.attempt)  # otherwise the failure would stay unknown
+            self.meet()  # otherwise the failure would stay unknown
         self.save_log(outcome)
         publish.write_termination_message(self, outcome, timestamp())
         publish.flush_log(self)

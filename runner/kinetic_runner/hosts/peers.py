@@ -97,13 +97,8 @@ class Leader:
 
     @property
     def complete(self):
-        """Whether all other hosts have come."""
-        return self.seated == self._hosts - 1
-
-    @property
-    def seated(self):
-        """How many other hosts have come."""
-        return len(self._seats)
+        """Whether all other hosts have come, and none is lost."""
+        return len(self._seats) == self._hosts - 1 and not self.missing
 
     @property
     def missing(self):
