@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -204,7 +204,7 @@ const versionScript = "import sys; sys.stdout.buffer.write(('%d.%d\\n%s' % (*sys
 // takes longer than the rest of a dry-run, so the answer is remembered, unless a shim gives it:
 // which Python that starts depends on files and variables of its own.
 func PythonVersion(ctx context.Context, m Machine) string {
-	found, err := exec.LookPath(pythonOn(runtime.GOOS))
+	found, err := exec.LookPath(platform.Python())
 	if err != nil {
 		return ""
 	}

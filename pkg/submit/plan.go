@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -228,7 +228,7 @@ func locate(ctx context.Context, t call.Target, m Machine) (pack.Layout, api.Cal
 	if err != nil {
 		return layout, api.Call{}, nil, err
 	}
-	installed := func(module string) bool { return call.Installed(ctx, pythonOn(runtime.GOOS), module) }
+	installed := func(module string) bool { return call.Installed(ctx, platform.Python(), module) }
 	c, warnings, err := t.Resolve(layout.SourceTree, installed)
 	for _, dir := range layout.PythonPath {
 		if c.Kind != api.CallCommand && !slices.Contains(c.SysPath, dir) {
@@ -352,22 +352,13 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 	return append(exclude, dir), nil
 }
 
-// pythonOn returns the name of the interpreter that checks code here. On Windows, virtual
-// environments have no python3, and the program of that name offers to install Python.
-func pythonOn(goos string) string {
-	if goos == "windows" {
-		return "python"
-	}
-	return "python3"
-}
-
 // choosePython finds the interpreter of a local job, which must be able to read the payload.
 func (p *Planned) choosePython(ctx context.Context, m Machine) (err error) {
 	if p.Spec.Backend != api.BackendLocal {
 		return nil
 	}
 	if p.Python == "" {
-		if p.Python, err = exec.LookPath("python3"); err != nil {
+		if p.Python, err = exec.LookPath(platform.Python()); err != nil {
 			return errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
 		}
 	}
@@ -381,7 +372,7 @@ func (p *Planned) check(ctx context.Context, c api.Call, args []string, in call.
 	if c.File == "" || c.Kind != api.CallFunction && !isScript {
 		return nil, nil
 	}
-	found, err := call.Check(ctx, pythonOn(runtime.GOOS), call.Query{
+	found, err := call.Check(ctx, platform.Python(), call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
 		Args: args, Forms: in.Forms, Values: in.Values, Local: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})

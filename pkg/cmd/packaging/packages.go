@@ -58,7 +58,7 @@ func Provider(ctx context.Context, p Place, cacheDir string, now func() time.Tim
 
 // pythonHere returns the interpreter of this machine, "" if there is none.
 func pythonHere() string {
-	path, err := exec.LookPath("python3")
+	path, err := exec.LookPath(platform.Python())
 	if err != nil {
 		return ""
 	}
