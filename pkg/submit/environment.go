@@ -2,21 +2,15 @@ package submit
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -190,52 +184,4 @@ func (p *Planned) checkUnused(r api.Request) error {
 		}
 	}
 	return nil
-}
-
-// pythonTime limits how long this machine's Python may take to say its version.
-const pythonTime = 5 * time.Second
-
-const minorVersion = `^3\.[0-9]+$`
-
-// versionScript prints the version of a Python, and its path as bytes that name a file.
-const versionScript = "import sys; sys.stdout.buffer.write(('%d.%d\\n%s' % (*sys.version_info[:2], sys.executable)).encode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()))"
-
-// PythonVersion returns the version of this machine's Python, X.Y, "" if there is none. Asking it
-// takes longer than the rest of a dry-run, so the answer is remembered, unless a shim gives it:
-// which Python that starts depends on files and variables of its own.
-func PythonVersion(ctx context.Context, m Machine) string {
-	found, err := exec.LookPath(platform.Python())
-	if err != nil {
-		return ""
-	}
-	info, err := os.Stat(found)
-	if err != nil {
-		return ""
-	}
-	question := fmt.Sprintf("%q %d %d", found, info.Size(), info.ModTime().UnixNano())
-	memory := filepath.Join(m.CacheDir, "python-"+sha256Hex([]byte(question))[:24])
-	if m.CacheDir != "" {
-		if text, err := os.ReadFile(memory); err == nil && lazyregexp.Of(minorVersion).Match(text) {
-			return string(text)
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, pythonTime)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, found, "-I", "-S", "-c", versionScript).Output()
-	version, executable, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	version = strings.TrimSpace(version)
-	if err != nil || !lazyregexp.Of(minorVersion).MatchString(version) {
-		return ""
-	}
-	if m.CacheDir != "" && isSameFile(found, executable) && os.MkdirAll(m.CacheDir, 0o700) == nil {
-		_ = os.WriteFile(memory, []byte(version), 0o600)
-	}
-	return version
-}
-
-// isSameFile reports whether two paths lead to the same file; the second may be none.
-func isSameFile(path, other string) bool {
-	a, err := filepath.EvalSymlinks(path)
-	b, otherErr := filepath.EvalSymlinks(other)
-	return err == nil && otherErr == nil && a == b
 }

@@ -48,19 +48,6 @@ func (p *Planned) pickledBy(i api.Images) (api.Images, error) {
 	return i, nil
 }
 
-// checkPython checks that the Python of a local job can read the payload.
-func (p *Planned) checkPython(ctx context.Context, m Machine) error {
-	python := p.payload.Python
-	if python == "" {
-		return nil
-	}
-	if here := PythonVersion(ctx, m); here != "" && here != python {
-		return fmt.Errorf("--payload %s: it was made with Python %s, but python3 on PATH, which --local uses, is Python %s: activate an environment that has Python %s",
-			p.request.Payload, python, here, python)
-	}
-	return nil
-}
-
 // storePayload writes the payload of a pickled call. The error is store.ErrExists if there is
 // one.
 func (s submission) storePayload(ctx context.Context, j *job.Job, open func() (io.ReadCloser, error)) error {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -350,19 +349,6 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 		return nil, fmt.Errorf("the store %s contains the code, %s, and would be packaged with it: choose another directory with --store file:///DIR", p.Target.Store, root)
 	}
 	return append(exclude, dir), nil
-}
-
-// choosePython finds the interpreter of a local job, which must be able to read the payload.
-func (p *Planned) choosePython(ctx context.Context, m Machine) (err error) {
-	if p.Spec.Backend != api.BackendLocal {
-		return nil
-	}
-	if p.Python == "" {
-		if p.Python, err = exec.LookPath(platform.Python()); err != nil {
-			return errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
-		}
-	}
-	return p.checkPython(ctx, m)
 }
 
 // check checks whether a function can be called with arguments of these names, in a map with each of its inputs, and

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // TestPythonVersionIsRemembered, but not that of a program that starts another Python: what it starts can change without it.
@@ -78,5 +80,38 @@ func TestPythonVersionOfThisMachine(t *testing.T) {
 	}
 	if text, err := os.ReadFile(kept[0]); err != nil || string(text) != got {
 		t.Errorf("version %q: remembered %q, %v", got, text, err)
+	}
+}
+
+// TestChoosePython: what a Python that can't run a local job is refused with.
+func TestChoosePython(t *testing.T) {
+	const advice = "install Python 3.9 or newer, or activate a virtual environment that has it"
+	for name, tt := range map[string]struct{ program, payload, want string }{
+		"none":       {"", "", "--local needs python3, and there is none on PATH: " + advice},
+		"the oldest": {"echo 3.9", "", ""},
+		"a new one":  {"echo 3.14", "3.14", ""},
+		"an old one": {"echo 3.8", "", "--local needs Python 3.9 or newer, but PYTHON is Python 3.8: " + advice},
+		"a stub":     {"echo 'xcode-select: no developer tools' >&2; exit 1", "", "--local needs python3, but PYTHON does not work: exit status 1: xcode-select: no developer tools: " + advice},
+		"a Python 2": {"echo 2.7", "", `--local needs python3, but PYTHON does not work: it gives "2.7" for its version: ` + advice},
+		"another payload": {"echo 3.14", "3.13",
+			"--payload call.pkl: it was made with Python 3.13, but PYTHON, which --local uses, is Python 3.14: activate an environment that has Python 3.13"},
+	} {
+		dir := t.TempDir()
+		python := filepath.Join(dir, "python3")
+		if tt.program != "" {
+			if err := os.WriteFile(python, []byte("#!/bin/sh\n"+tt.program+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("PATH", dir)
+		var p Planned
+		p.Spec.Backend, p.request.Payload, p.payload.Python = api.BackendLocal, "call.pkl", tt.payload
+		err, got := p.choosePython(t.Context(), Machine{Cwd: dir, CacheDir: t.TempDir()}), ""
+		if err != nil {
+			got = err.Error()
+		}
+		if want := strings.ReplaceAll(tt.want, "PYTHON", python); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
 	}
 }
