@@ -1,9 +1,18 @@
 package platform
 
-import "runtime"
+import (
+	"cmp"
+	"os"
+	"runtime"
+)
 
-// Python returns the name of this machine's Python.
-func Python() string { return pythonOn(runtime.GOOS) }
+// CallerPython is a variable with the path of the Python that runs the calling program. Jobs
+// don't inherit it.
+const CallerPython = "KINETIC_CALLER_PYTHON"
+
+// Python returns the path or name of this machine's Python: the one of the calling program, if
+// it gives that.
+func Python() string { return cmp.Or(os.Getenv(CallerPython), pythonOn(runtime.GOOS)) }
 
 // pythonOn returns its name on an operating system. On Windows, virtual environments have no
 // python3, and the program of that name offers to install Python.

@@ -9,3 +9,11 @@ func TestPythonOn(t *testing.T) {
 		}
 	}
 }
+
+// TestPythonOfCaller: the calling program can be a Python that PATH does not lead to.
+func TestPythonOfCaller(t *testing.T) {
+	t.Setenv(CallerPython, "/venv/bin/python")
+	if got := Python(); got != "/venv/bin/python" {
+		t.Errorf("got %q", got)
+	}
+}

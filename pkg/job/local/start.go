@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
@@ -215,7 +216,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 func (m *Machine) environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 	var env []string
 	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, api.EnvPodUID+"=") && !strings.HasPrefix(e, api.EnvTPUHosts+"=") {
+		if name, _, _ := strings.Cut(e, "="); name != api.EnvPodUID && name != api.EnvTPUHosts && name != platform.CallerPython {
 			env = append(env, e)
 		}
 	}

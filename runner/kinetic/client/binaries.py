@@ -14,6 +14,7 @@ from ..options import Options
 from .parameters import flags
 
 DIRECTORY = "KINETIC_BIN"  # names the directory that holds them
+PYTHON = "KINETIC_CALLER_PYTHON"  # tells them which Python checks code and runs local jobs
 FRONT_DOOR, RUN, JOBS = "kubectl-kinetic", "kubectl-kinetic_run", "kubectl-kinetic_jobs"
 UPGRADE = "install a newer version with pip install --upgrade kubectl-kinetic"
 INSTALL = "install kubectl-kinetic (https://github.com/kubectl-kinetic/kinetic/blob/main/docs/install.md), or set KINETIC_BIN to the directory that holds it"
@@ -38,11 +39,13 @@ def find(name: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment for a binary: this process's, in which python3 is the Python that runs it.
+    """Return the environment for a binary: this process's, with the Python that runs it.
 
-    A local job uses the first python3 on PATH, and other jobs use its version.
+    A local job uses that, and other jobs use its version. A program that embeds Python can't be used as one.
     """
     env = {**os.environ, **default_variables()}
+    if "py" in os.path.basename(sys.executable or "").lower():
+        env[PYTHON] = sys.executable
     here, found = os.path.dirname(sys.executable or ""), shutil.which("python3")
     if here and (found is None or os.path.dirname(found) != here):
         env["PATH"] = here + os.pathsep + env.get("PATH", os.defpath)

@@ -1,0 +1,42 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the binaries are told of this Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import cloudpickle
+import pytest
+from conftest import RUNNER, Project
+from kinetic.client import binaries
+
+WHICH = """
+import kinetic, os, sys
+@kinetic.run(local=True, logs="none")
+def which(): return os.path.basename(sys.executable), os.environ.get("KINETIC_CALLER_PYTHON")
+print(which())
+"""
+
+
+def test_python_of_another_name(local: Project) -> None:
+    """A local job runs in the Python that runs the program, though the python3 beside it is another."""
+    python = local.home / "python-of-mine"
+    python.symlink_to(sys.executable)
+    other = local.home / "python3"
+    other.write_text("#!/bin/sh\necho 'this is another' >&2\nexit 1\n")
+    other.chmod(0o755)
+    library = os.path.dirname(os.path.dirname(cloudpickle.__file__))  # if the tests run in a virtual environment, the link is not in it
+    env = local.environment({"PYTHONPATH": f"{RUNNER}:{library}", "PATH": f"{local.home}:{os.environ['PATH']}"})
+    local.write("main.py", WHICH)
+    done = subprocess.run([str(python), "main.py"], cwd=local.directory, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "('python-of-mine', None)\n", done.stderr
+
+
+def test_program_that_embeds_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no interpreter, and PATH decides."""
+    for executable in ("/opt/blender/blender", "", None):
+        monkeypatch.setattr(sys, "executable", executable)
+        assert binaries.PYTHON not in binaries.environment()
