@@ -1,16 +1,18 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the binaries are told of this Python."""
+"""Which binaries run, and what they are told of this Python."""
 
 from __future__ import annotations
 
 import os
+import pathlib
 import subprocess
 import sys
 
 import cloudpickle
 import pytest
 from conftest import RUNNER, Project
+from kinetic import NotInstalled
 from kinetic.client import binaries
 
 WHICH = """
@@ -40,3 +42,18 @@ def test_program_that_embeds_python(monkeypatch: pytest.MonkeyPatch) -> None:
     for executable in ("/opt/blender/blender", "", None):
         monkeypatch.setattr(sys, "executable", executable)
         assert binaries.PYTHON not in binaries.environment()
+
+
+def test_binary_in_the_working_directory(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not run unless PATH names the directory, not on Windows either."""
+    binary = tmp_path / binaries.RUN
+    binary.touch(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("KINETIC_BIN", "")
+    for path in ("/nowhere", "", os.pathsep):
+        monkeypatch.setenv("PATH", path)
+        with pytest.raises(NotInstalled):
+            binaries.find(binaries.RUN)
+    monkeypatch.setenv("PATH", f"/nowhere{os.pathsep}{tmp_path}")
+    assert binaries.find(binaries.RUN) == str(binary)

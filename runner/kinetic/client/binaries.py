@@ -28,11 +28,11 @@ def find(name: str) -> str:
     """
     chosen = os.environ.get(DIRECTORY)
     beside = os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin")
-    places = [chosen] if chosen else [beside, os.environ.get("PATH", os.defpath)]
-    for place in places:
-        path = shutil.which(name, path=place)
-        if path:
-            return os.path.abspath(path)
+    places = [chosen] if chosen else [beside, *filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep))]
+    for place in places:  # not shutil.which, which on Windows looks into the working directory first
+        path = os.path.abspath(os.path.join(place, name + (".exe" if os.name == "nt" else "")))
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
     where = f"in {chosen}, which KINETIC_BIN names" if chosen else "on PATH"
     advice = "; a job can only submit others if its image has it" if "KINETIC_JOB_ID" in os.environ else ""
     raise NotInstalled(f"{name} is not {where}: {INSTALL}{advice}")
