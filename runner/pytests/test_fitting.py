@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 from typing import Any, Callable
 
 import kinetic
 import pytest
 from conftest import Project
+from kinetic.client import culprit, facts
 from kinetic.client.fitting import binder, complaint
 
 
@@ -43,6 +45,30 @@ def test_complaint(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
         with pytest.raises(TypeError) as raised:
             function(*args, **kwargs)
         assert want.partition(":")[0] in str(raised.value)
+
+
+class Unknown:
+    """A function whose annotations can't be evaluated, which Python 3.14 does for its signature."""
+
+    __name__ = __qualname__ = "unknown"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        raise NameError("name 'Tensor' is not defined")
+
+    def __call__(self, steps: int) -> int:
+        return steps
+
+
+def test_annotations_for_type_checkers_alone() -> None:
+    unknown = Unknown()
+    binder(types.SimpleNamespace(__wrapped__=unknown))((1,), {})  # type: ignore[arg-type]
+    assert facts.arguments(unknown, (1,), {"b": 2}) == {"0": 1, "b": 2}
+    assert list(culprit.arguments(unknown, (1,), {})) == [("argument 0", 1)]
+    if sys.version_info >= (3, 14):
+        names: dict[str, Any] = {}
+        exec("def train(steps: Tensor): return steps", names)
+        assert facts.arguments(names["train"], (1,), {}) == {"steps": 1}
 
 
 class Model:

@@ -11,6 +11,8 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
+from .facts import signature_of
+
 MOST_STEPS = 50  # into an object, before the search is given up
 
 # What to do about a type, by how its full name begins.
@@ -43,7 +45,7 @@ def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
         kwargs: the arguments by name.
     """
     try:
-        names = [p.name for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        names = [p.name for p in signature_of(function).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     except (TypeError, ValueError):
         names = []
     for index, value in enumerate(args):
@@ -124,7 +126,7 @@ def function_parts(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     for variable in sorted(global_names(function.__code__)):
         if variable in function.__globals__:
             yield f"the global {variable!r} of {name}", function.__globals__[variable]
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in signature_of(function).parameters.values():
         if parameter.default is not parameter.empty:
             yield f"the default of {parameter.name!r} of {name}", parameter.default
 

@@ -8,6 +8,7 @@ import html
 import inspect
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
@@ -68,10 +69,27 @@ def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
     return {name: short(value) for name, value in bound(function, args, kwargs).items()}
 
 
+def signature_of(function: Callable[..., Any], **options: Any) -> inspect.Signature:
+    """Return what inspect.signature does, also for annotations with names that exist for type checkers alone.
+
+    Raises:
+        TypeError: it has none.
+        ValueError: it does not tell.
+    """
+    if sys.version_info >= (3, 14):  # which evaluates annotations when they are read
+        import annotationlib
+
+        options["annotation_format"] = annotationlib.Format.FORWARDREF
+    try:
+        return inspect.signature(function, **options)
+    except NameError as exc:
+        raise ValueError(str(exc)) from exc
+
+
 def bound(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of a call by name."""
     try:
-        signature = inspect.signature(function)
+        signature = signature_of(function)
         given = dict(signature.bind(*args, **kwargs).arguments)
     except (TypeError, ValueError):  # a built-in function that does not tell
         return {**{str(index): value for index, value in enumerate(args)}, **kwargs}

@@ -12,6 +12,7 @@ from typing import Any, Optional
 
 from ..decorator import RemoteCallable, lookup
 from ..errors import on_purpose
+from .facts import signature_of
 from .parameters import did_you_mean
 
 
@@ -29,11 +30,11 @@ def binder(function: RemoteCallable[Any, Any]) -> Callable[[Sequence[Any], Mappi
     may supply what is missing, but not take what the function doesn't.
     """
     try:
-        own = innermost = inspect.signature(function.__wrapped__)
+        own = innermost = signature_of(function.__wrapped__)
     except (TypeError, ValueError):
         return lambda args, kwargs: None  # a built-in function that does not tell
     with contextlib.suppress(TypeError, ValueError):
-        own = inspect.signature(function.__wrapped__, follow_wrapped=False)
+        own = signature_of(function.__wrapped__, follow_wrapped=False)
     passes_on = all(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in own.parameters.values())
     owner, first = owner_of(function), next(iter(own.parameters), "")
 
