@@ -24,12 +24,12 @@ import (
 )
 
 // platformTags are the wheel tags of the platforms of a release. The binaries for Linux are
-// static, so they run with every C library.
+// static, so they run with every C library. macOS 12 is the oldest that Go makes programs for.
 var platformTags = map[string]string{
 	"linux_amd64":   "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
 	"linux_arm64":   "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
-	"darwin_amd64":  "macosx_11_0_x86_64",
-	"darwin_arm64":  "macosx_11_0_arm64",
+	"darwin_amd64":  "macosx_12_0_x86_64",
+	"darwin_arm64":  "macosx_12_0_arm64",
 	"windows_amd64": "win_amd64",
 	"windows_arm64": "win_arm64",
 }
