@@ -96,7 +96,7 @@ func (c *creation) create(ctx context.Context, name string) error {
 		}
 	}
 	if name == "" {
-		return cli.Usagef("profile create: expected the name of the profile, as in `kubectl kinetic profile create %s`", where.Cluster)
+		return cli.Usagef("profile create: expected the name of the profile, as in `kubectl kinetic profile create %s`", cmp.Or(where.Cluster, "NAME"))
 	}
 	if err := Complete(where); err != nil {
 		return err
