@@ -1,9 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -209,18 +213,37 @@ func (o origins) contextOf(where, named place) (setting, error) {
 // ErrNoContext is the error of Resolve if nothing chooses a cluster.
 var ErrNoContext error = noContext{}
 
-type noContext struct{}
+type noContext struct {
+	absent string // a file that KUBECONFIG names and that does not exist, or ""
+}
 
 func (n noContext) Error() string {
-	return "the kubeconfig has no current context: choose or create a cluster with " + n.Next() + ", name one with --context, or use this machine with --local"
+	why := ""
+	if n.absent != "" {
+		why = ", and KUBECONFIG names " + n.absent + ", which does not exist"
+	}
+	return "the kubeconfig has no current context" + why + ": choose or create a cluster with " + n.Next() + ", name one with --context, or use this machine with --local"
 }
 
 // Next returns the command to type. pkg/cmd/cli uses it.
 func (noContext) Next() string { return "kubectl kinetic init" }
 
+// Is makes all of them ErrNoContext.
+func (noContext) Is(target error) bool { return target == ErrNoContext }
+
+// absentFile returns the first file that KUBECONFIG names and that does not exist, "" if there is none.
+func absentFile(env func(string) string) string {
+	for _, name := range filepath.SplitList(env("KUBECONFIG")) {
+		if _, err := os.Stat(name); name != "" && errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+	}
+	return ""
+}
+
 func (o origins) noContextFor(where, named place, near []string) error {
 	if named == (place{}) {
-		return ErrNoContext
+		return noContext{absentFile(o.env)}
 	}
 	hint := ""
 	if len(near) > 0 {
