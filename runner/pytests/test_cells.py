@@ -95,6 +95,13 @@ def test_words(line: str) -> None:
     assert notebook.parse_words(line) == WORDS[line]
 
 
+def test_words_of_windows() -> None:
+    line = r"""--package-root C:\src\new --label 'a=b c' --data "d=C:\my data" """
+    words = ["--package-root", r"C:\src\new", "--label", "a=b c", "--data", r"d=C:\my data"]
+    assert notebook.split(line, windows=True) == words
+    assert notebook.split(r"a\ b '#c' #d", windows=False) == ["a b", "#c", "#d"]
+
+
 REFUSED: dict[str, tuple[str, str]] = {
     "a magic": ("x = 1\n%time f()", "line 3: %time is for IPython, which the job does not have: put it into another cell"),
     "a cell magic": ("%%bash\nls", "line 2: %%bash is for IPython"),

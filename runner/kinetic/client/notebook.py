@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -133,7 +134,7 @@ def parse_words(line: str) -> tuple[dict[str, Any], bool]:
     """
     parameters: dict[str, Any] = {}
     try:
-        rest = iter(shlex.split(line))
+        rest = iter(split(line))
     except ValueError as exc:
         raise UsageError(f"%%kinetic {line}: {str(exc).lower()}") from None
     others, detached = [], False
@@ -151,6 +152,15 @@ def parse_words(line: str) -> tuple[dict[str, Any], bool]:
         else:
             parameters[name] = value if equals else next(rest, "")
     return {**parameters, "flags": others}, detached
+
+
+def split(line: str, windows: bool = os.name == "nt") -> list[str]:
+    """Return the words of a line, as a shell does; on Windows a backslash belongs to a path."""
+    words = shlex.shlex(line, posix=True)
+    words.whitespace_split, words.commenters = True, ""
+    if windows:
+        words.escape = ""
+    return list(words)
 
 
 def refuse_braces(line: str, names: Mapping[str, Any]) -> None:
