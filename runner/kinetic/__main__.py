@@ -20,8 +20,10 @@ def main() -> int:
         print(f"error: {exc}", file=sys.stderr)
         return exc.code
     if os.name == "nt":
+        import signal
         import subprocess
 
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the console sends Ctrl-C to both, and the exit code tells what became of it
         return subprocess.call([path, *sys.argv[1:]])
     os.execv(path, [path, *sys.argv[1:]])
 

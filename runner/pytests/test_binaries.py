@@ -57,3 +57,21 @@ def test_binary_in_the_working_directory(tmp_path: pathlib.Path, monkeypatch: py
             binaries.find(binaries.RUN)
     monkeypatch.setenv("PATH", f"/nowhere{os.pathsep}{tmp_path}")
     assert binaries.find(binaries.RUN) == str(binary)
+
+
+CTRL_C = """
+import os, subprocess, sys
+import kinetic.client.binaries
+from kinetic.__main__ import main
+os.name = "nt"
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_on_windows(project: Project) -> None:
+    """The console sends it to both processes; the exit code is the binary's."""
+    binary = project.home / "kubectl-kinetic.exe"
+    binary.write_text("#!/bin/sh\nkill -INT $PPID\nexit 130\n")
+    binary.chmod(0o755)
+    done = project.run(CTRL_C, code=130, env={"KINETIC_BIN": str(project.home)})
+    assert done.stderr == ""
