@@ -38,9 +38,9 @@ func (s Style) Width() int {
 }
 
 // Detect returns the style for a writer: everything but a terminal is plain, and so is a
-// terminal with TERM=dumb. A non-empty NO_COLOR turns colours off (no-color.org).
+// terminal with TERM=dumb, or a console that can only print ANSI sequences. A non-empty NO_COLOR turns colours off (no-color.org).
 func Detect(w io.Writer) Style {
-	if !term.IsTerminal(w) {
+	if !term.IsTerminal(w) || !obeysSequences(w) {
 		return Style{}
 	}
 	columns := 0
