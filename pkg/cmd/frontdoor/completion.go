@@ -20,9 +20,10 @@ const (
 	onlyDirectories = ":16\n" // complete the names of directories
 )
 
-// clientFlag is the flag of version for this program alone.
+// clientFlag is the flag of version for this program alone, and versionFlag is short for both words.
 const (
 	clientFlag  = "--client"
+	versionFlag = "--version"
 	clientOffer = clientFlag + "\tOnly this plugin, without the cluster\n"
 )
 

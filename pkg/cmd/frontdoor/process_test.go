@@ -150,6 +150,7 @@ func TestRejects(t *testing.T) {
 		"a format version lacks":        {[]string{"version", "-o", "name"}, `version: -o "name": expected json or yaml`},
 		"a format version is not given": {[]string{"version", "-o"}, `version: -o: expected json or yaml after it`},
 		"--client that is no bool":      {[]string{"version", "--client=x"}, `version: --client "x": expected true or false`},
+		"--version with a cluster":      {[]string{"--version", "--events", "json"}, "--version doesn't contact a cluster: omit --events, or type `kubectl kinetic version`"},
 		"--client with a cluster":       {[]string{"version", "--client", "--context=c"}, `version: --client doesn't contact a cluster: omit it, or --context=c`},
 		"a word after version":          {[]string{"version", "run"}, `version takes no argument, got "run"`},
 		"a shell after completion": {[]string{"completion", "bash"},

@@ -37,6 +37,9 @@ const clusterBinary = "kubectl-kinetic_jobs"
 // cluster or the sibling fails, that is a part of the answer, not an error.
 func printVersion(p Process, args []string) (int, error) {
 	o, err := parseVersion(args)
+	if err == nil {
+		err = o.check(p.Args[1])
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -205,11 +208,11 @@ func parseVersion(args []string) (versionOptions, error) {
 			return o, usageError(fmt.Sprintf("version: -o %q: expected json or yaml", value))
 		}
 	}
-	return o, o.check()
+	return o, nil
 }
 
-// check finds mistakes that the sibling would find, or could not.
-func (o versionOptions) check() error {
+// check finds mistakes that the sibling would find, or could not. typed is the first word, version or --version.
+func (o versionOptions) check(typed string) error {
 	if len(o.rest) == 0 {
 		return nil
 	}
@@ -217,6 +220,9 @@ func (o versionOptions) check() error {
 		return usageError(fmt.Sprintf("version takes no argument, got %q", first))
 	}
 	if o.client {
+		if typed == versionFlag {
+			return usageError(fmt.Sprintf("--version doesn't contact a cluster: omit %s, or type `kubectl kinetic version`", o.rest[0]))
+		}
 		return usageError(fmt.Sprintf("version: --client doesn't contact a cluster: omit it, or %s", o.rest[0]))
 	}
 	return nil
