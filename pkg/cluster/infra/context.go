@@ -84,7 +84,10 @@ func (c Context) parts(config *clientcmdapi.Config) (*clientcmdapi.Context, *cli
 
 // differences returns why a cluster of the kubeconfig does not lead to one of the servers.
 func differences(cluster *clientcmdapi.Cluster, servers []Server) []Difference {
-	i := slices.IndexFunc(servers, func(s Server) bool { return host(s.URL) == host(cluster.Server) })
+	if open := slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Closing }); len(open) > 0 {
+		servers = open
+	}
+	i := index(servers, cluster)
 	switch {
 	case i < 0:
 		return []Difference{{Setting: "address", Have: cluster.Server, Want: servers[0].URL}}
@@ -92,6 +95,11 @@ func differences(cluster *clientcmdapi.Cluster, servers []Server) []Difference {
 		return []Difference{{Setting: "certificate", Have: "another", Want: "that of the cluster"}}
 	}
 	return nil
+}
+
+// index returns which of the servers a cluster of the kubeconfig leads to, -1 if to none.
+func index(servers []Server, cluster *clientcmdapi.Cluster) int {
+	return slices.IndexFunc(servers, func(s Server) bool { return host(s.URL) == host(cluster.Server) })
 }
 
 // host returns the address of a server, which may be written with its port.
@@ -146,7 +154,10 @@ func pointed(cluster *clientcmdapi.Cluster, servers []Server) *clientcmdapi.Clus
 	if cluster == nil {
 		cluster = clientcmdapi.NewCluster()
 	}
-	i := max(0, slices.IndexFunc(servers, func(s Server) bool { return host(s.URL) == host(cluster.Server) }))
+	i := max(0, index(servers, cluster))
+	if servers[i].Closing {
+		i = 0
+	}
 	cluster.Server, cluster.CertificateAuthorityData, cluster.CertificateAuthority = servers[i].URL, servers[i].Authority, ""
 	return cluster
 }

@@ -112,6 +112,8 @@ func TestContextThatExists(t *testing.T) {
 		"with a port":             {as("https://203.0.113.10:443/", []byte("certificate")), servers, nil, nil, as("https://203.0.113.10:443/", []byte("certificate"))},
 		"another address": {as("https://203.0.113.9", []byte("old")), servers, nil,
 			[]Difference{{Setting: "address", Have: "https://203.0.113.9", Want: "https://gke-1.us-central1.gke.goog"}}, as("https://gke-1.us-central1.gke.goog", nil)},
+		"an address that is to be closed": {same, []Server{servers[0], {URL: "https://203.0.113.10", Authority: []byte("certificate"), Closing: true}}, nil,
+			[]Difference{{Setting: "address", Have: "https://203.0.113.10", Want: "https://gke-1.us-central1.gke.goog"}}, as("https://gke-1.us-central1.gke.goog", nil)},
 		"another certificate": {as("https://203.0.113.10", []byte("old")), servers, nil,
 			[]Difference{{Setting: "certificate", Have: "another", Want: "that of the cluster"}}, same},
 		"of a deleted cluster": {as("https://203.0.113.9", []byte("old")), nil, []string{"the cluster's address"}, nil, as("https://gke-1.us-central1.gke.goog", nil)},
@@ -140,7 +142,9 @@ func TestContextThatExists(t *testing.T) {
 			if want := (State{Exists: true, Missing: tt.missing, Differences: tt.differences}); !reflect.DeepEqual(have, want) {
 				t.Errorf("got %+v, want %+v", have, want)
 			}
-			c.Find = func(context.Context) ([]Server, error) { return servers, nil }
+			if tt.servers == nil {
+				c.Find = func(context.Context) ([]Server, error) { return servers, nil }
+			}
 			check := func(want *clientcmdapi.Config) {
 				t.Helper()
 				got, err := clientcmd.LoadFromFile(c.Access.GetDefaultFilename())

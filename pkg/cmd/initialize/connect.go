@@ -215,7 +215,7 @@ func (s *setup) find(ctx context.Context, p config.Profile) (*container.Cluster,
 func (s *setup) writeContext(ctx context.Context, p config.Profile, found *container.Cluster) {
 	name := config.Names{Project: p.Project, Zone: p.Zone, Cluster: p.Cluster}.Context()
 	entry := infra.Context{Access: s.connection.Kubeconfig(), Name: name, Find: func(context.Context) ([]infra.Server, error) {
-		return google.Servers(found)
+		return google.Servers(found, false)
 	}}
 	have, err := entry.Get(ctx)
 	if err == nil {

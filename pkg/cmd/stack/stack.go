@@ -141,7 +141,7 @@ func (e *Stack) servers(ctx context.Context) ([]infra.Server, error) {
 	if err != nil || found == nil || !google.HasServer(found) {
 		return nil, err
 	}
-	return google.Servers(found)
+	return e.Cluster.Servers(found)
 }
 
 // Connect returns how to reach the cluster that was read, with the account of this command. It needs no
@@ -151,7 +151,7 @@ func (e *Stack) Connect(ctx context.Context) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := google.Servers(found)
+	all, err := e.Cluster.Servers(found)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package gcptest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 
@@ -37,11 +38,12 @@ func (s *containerState) address() (endpoint, certificate string) {
 	return "203.0.113.10", base64.StdEncoding.EncodeToString([]byte("certificate"))
 }
 
-// setEndpoints leaves a cluster without access by its address the name alone, which stands for the same server here.
+// setEndpoints leaves a cluster without access by its address the name alone. It stands for the same server here, unless
+// the cluster already has a name.
 func setEndpoints(c *container.Cluster) {
 	e := c.ControlPlaneEndpointsConfig
 	if e == nil || e.DnsEndpointConfig == nil || e.IpEndpointsConfig == nil || e.IpEndpointsConfig.Enabled || c.Endpoint == "" {
 		return
 	}
-	e.DnsEndpointConfig.Endpoint, c.Endpoint = c.Endpoint, ""
+	e.DnsEndpointConfig.Endpoint, c.Endpoint = cmp.Or(e.DnsEndpointConfig.Endpoint, c.Endpoint), ""
 }

@@ -47,7 +47,7 @@ func TestEndpointsAreChanged(t *testing.T) {
 		}
 	}
 	c := w.Cluster("acme", zone, "research")
-	if servers, err := Servers(c); err != nil || len(servers) != 1 || !HasServer(c) || c.Endpoint != "" {
+	if servers, err := Servers(c, false); err != nil || len(servers) != 1 || !HasServer(c) || c.Endpoint != "" {
 		t.Errorf("without an address it is reached at %v, %v", servers, err)
 	}
 }

@@ -12,8 +12,9 @@ import (
 )
 
 // Servers returns the addresses of a cluster's API server, first the one to use. Every machine
-// trusts the one with a name. A cluster that is being created may have none yet, which is an error.
-func Servers(found *container.Cluster) ([]infra.Server, error) {
+// trusts the one with a name, which is the only one that stays if access by address is off, or private wants it off.
+// A cluster that is being created may have none yet, which is an error.
+func Servers(found *container.Cluster, private bool) ([]infra.Server, error) {
 	var name string
 	addresses := []string{found.Endpoint}
 	if e := found.ControlPlaneEndpointsConfig; e != nil {
@@ -34,10 +35,11 @@ func Servers(found *container.Cluster) ([]infra.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	private = private || endpointsOf(found).Private
 	var all []infra.Server
 	for _, address := range addresses {
 		if address != "" {
-			all = append(all, infra.Server{URL: "https://" + address, Authority: authority})
+			all = append(all, infra.Server{URL: "https://" + address, Authority: authority, Closing: private})
 		}
 	}
 	if name == "" {
@@ -48,6 +50,11 @@ func Servers(found *container.Cluster) ([]infra.Server, error) {
 		return slices.Insert(all, 0, named), nil
 	}
 	return append(all, named), nil
+}
+
+// Servers returns the addresses of the API server of the cluster that was read, for what is wanted.
+func (c *Cluster) Servers(found *container.Cluster) ([]infra.Server, error) {
+	return Servers(found, c.settings.Endpoints.Private)
 }
 
 // HasServer reports whether the API server of a cluster has a name or an address. One without access by its address has
