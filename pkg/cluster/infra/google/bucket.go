@@ -135,8 +135,8 @@ func near(found *storage.Bucket, region string) bool {
 	switch location {
 	case "us", "asia":
 		return strings.HasPrefix(region, location+"-")
-	case "eu":
-		return strings.HasPrefix(region, "europe-")
+	case "eu": // not London and Zurich, which are outside the European Union
+		return strings.HasPrefix(region, "europe-") && region != "europe-west2" && region != "europe-west6"
 	}
 	pairs := map[string][]string{"nam4": {"us-central1", "us-east1"}, "asia1": {"asia-northeast1", "asia-northeast2"}, "eur4": {"europe-north1", "europe-west4"},
 		"eur5": {"europe-west1", "europe-west2"}, "eur7": {"europe-west2", "europe-west3"}, "eur8": {"europe-west3", "europe-west6"}}

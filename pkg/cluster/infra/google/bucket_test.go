@@ -87,6 +87,11 @@ func TestBucketInAnotherRegion(t *testing.T) {
 			t.Errorf("%s: got %q", name, told)
 		}
 	}
+	for region, want := range map[string]bool{"europe-west1": true, "europe-north1": true, "europe-west2": false, "europe-west6": false, "us-east1": false} {
+		if got := near(&storage.Bucket{Location: "EU"}, region); got != want {
+			t.Errorf("EU has its objects in %s: %t, want %t", region, got, want)
+		}
+	}
 }
 
 // ruled puts the bucket there with rules, as JSON.
