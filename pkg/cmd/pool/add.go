@@ -201,13 +201,17 @@ func (f *addFlags) wanted(text string, a api.Accelerator, o gke.Options) ([]want
 	if z := len(zones); f.slices > 1 && z > f.slices {
 		return nil, fmt.Errorf("--slices %d: each of the %d --zones gets a pool: name at most %[1]d zones, or use --slices %[2]d", f.slices, z)
 	}
+	source := "--reservation "
+	if f.fromVariable {
+		source = "KINETIC_RESERVATION="
+	}
 	switch r, z := len(f.reservations), len(zones); {
 	case r == 1 && z > 1:
 		name := f.reservations[0]
-		return nil, fmt.Errorf("--reservation %s: a reservation is in one zone, and there are %d --zones: name its zone; or, if each zone has one of this name, repeat it: --reservation %s",
-			name, z, strings.Join(slices.Repeat([]string{name}, z), ","))
+		return nil, fmt.Errorf("%s%s: a reservation is in one zone, and there are %d --zones: name its zone; or, if each zone has one of this name, repeat it: %[1]s%[4]s",
+			source, name, z, strings.Join(slices.Repeat([]string{name}, z), ","))
 	case r > 1 && z > 1 && r != z:
-		return nil, fmt.Errorf("--reservation %s: %d reservations and %d --zones: each pool is in one zone, so name the zone of each reservation", strings.Join(f.reservations, ","), r, z)
+		return nil, fmt.Errorf("%s%s: %d reservations and %d --zones: each pool is in one zone, so name the zone of each reservation", source, strings.Join(f.reservations, ","), r, z)
 	}
 	var all []wanted
 	count := map[string]int{}
