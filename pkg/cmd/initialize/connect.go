@@ -72,10 +72,12 @@ func (s *setup) profileOf(where config.Target) config.Profile {
 	return profilecmd.Of(cmp.Or(s.profile, name), where)
 }
 
-// keep takes the namespace from the profile that would be replaced, if it is for the same cluster, unless it is given.
+// keep takes the namespace, and outside GKE the store, from the profile that would be replaced, if it is for the same
+// cluster, unless they are given.
 func (s *setup) keep(where config.Target) {
 	p := s.profileOf(where)
-	if t := &s.connection.Target; t.Profile == "" && profilecmd.Complete(where) == nil && (infra.Profile{Env: s.env, Wanted: p}).Same() {
+	known := profilecmd.Elsewhere(where) || profilecmd.Complete(where) == nil
+	if t := &s.connection.Target; t.Profile == "" && known && (infra.Profile{Env: s.env, Wanted: p}).Same() {
 		t.Profile = p.Name
 	}
 }

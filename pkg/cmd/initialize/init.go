@@ -27,11 +27,11 @@ argument.
 connect asks for the project, the cluster and the namespace, saves them as a profile,
 makes it the current one, adds the cluster to the kubeconfig if it is not there, and
 runs "kubectl kinetic doctor". A profile of that name and cluster keeps its namespace
-unless you give another. The kubeconfig's current context stays as it is. Without a
-project it asks for a context of the kubeconfig and a store instead, for a cluster
-outside of Google Cloud. create asks for the project, the zone and the name of the
-cluster, and hands over to "kubectl kinetic up", which shows its plan. troubleshoot is
-"kubectl kinetic doctor", and asks nothing.
+and its store unless you give others. The kubeconfig's current context stays as it is.
+Without a project it asks for a context of the kubeconfig and a store instead, for a
+cluster outside of Google Cloud. create asks for the project, the zone and the name of
+the cluster, and hands over to "kubectl kinetic up", which shows its plan. troubleshoot
+is "kubectl kinetic doctor", and asks nothing.
 
 --yes never prompts: values come from flags, variables and the current settings. If
 none of them names a cluster, connect lists the project's clusters and chooses none.

@@ -27,9 +27,13 @@ type Question struct {
 }
 
 // Ask asks for the values of a new profile that no flag or variable sets, and returns the settings then. placed, which
-// may be nil, is called once the cluster is known.
+// may be nil, is called once the cluster is known: outside GKE, that is before the store is asked for.
 func Ask(ctx context.Context, streams genericiooptions.IOStreams, connection *connect.Flags, placed func(config.Target)) (config.Target, error) {
 	where, err := Place(connection)
+	if err == nil && placed != nil && Elsewhere(where) {
+		placed(where)
+		where, err = Place(connection)
+	}
 	if err != nil {
 		return where, err
 	}
