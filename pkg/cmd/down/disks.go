@@ -46,9 +46,9 @@ func deletion(d infra.Disk, names ...string) string {
 	return fmt.Sprintf("gcloud compute disks delete %s %s%s --project=%s", strings.Join(names, " "), flag, d.Location, d.Project)
 }
 
-// tellOfDisks says how to delete what GKE may have left, in one command for each location of a project. What
+// tellOfDisks says how to delete what GKE may leave, after a text, in one command for each location of a project. What
 // someone wants to keep is not among it.
-func tellOfDisks(u *ui.UI, disks []infra.Disk) {
+func tellOfDisks(u *ui.UI, text string, disks []infra.Disk) {
 	type place struct{ project, location string }
 	names := map[place][]string{}
 	var order []infra.Disk
@@ -63,6 +63,6 @@ func tellOfDisks(u *ui.UI, disks []infra.Disk) {
 		names[at] = append(names[at], d.Name)
 	}
 	for _, d := range order {
-		u.Note("GKE may have left behind disks of volumes, which cost money; delete them with: " + deletion(d, names[place{d.Project, d.Location}]...))
+		u.Note(text + deletion(d, names[place{d.Project, d.Location}]...))
 	}
 }

@@ -147,7 +147,7 @@ func (o *downOptions) run(ctx context.Context) error {
 	board.End()
 	if err != nil {
 		if e.Cluster.Deleting() { // the next run can't list them
-			tellOfDisks(u, disks)
+			tellOfDisks(u, "GKE may leave behind disks of volumes, which cost money; once the cluster is gone, delete them with: ", disks)
 		}
 		return stack.Interrupted(ctx, err, o.again())
 	}
@@ -155,7 +155,7 @@ func (o *downOptions) run(ctx context.Context) error {
 		o.wanted.DeleteData = true
 		u.Note("buckets stay; to delete them, too: " + o.again())
 	}
-	tellOfDisks(u, disks)
+	tellOfDisks(u, "GKE may have left behind disks of volumes, which cost money; delete them with: ", disks)
 	return o.report(plan)
 }
 

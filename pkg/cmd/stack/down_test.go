@@ -217,8 +217,10 @@ func TestDownNamesTheDisksIfItFails(t *testing.T) {
 	if r := w.down(t, "--yes=research"); r.code != 1 || strings.Contains(r.err, note) {
 		t.Errorf("exit code %d, the cluster is still there:\n%s", r.code, r.err)
 	}
+	w.Fail(gcptest.Fault{Method: http.MethodDelete, Path: "/clusters/research$", Status: http.StatusOK, Body: "<html>"})
+	w.down(t, "--yes=research").check(t, 1, "once the cluster is gone, "+note)
 	w.FailOperation(gcptest.OperationFault{Kind: "DELETE_CLUSTER", Error: &gcptest.Error{Code: http.StatusServiceUnavailable, Message: "later"}})
-	w.down(t, "--yes=research").check(t, 1, note)
+	w.down(t, "--yes=research").check(t, 1, "once the cluster is gone, "+note)
 }
 
 // A cluster that can't be reached is deleted all the same.

@@ -2,6 +2,7 @@ package google
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"unicode"
 
 	"google.golang.org/api/container/v1"
+	"google.golang.org/api/googleapi"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
@@ -333,11 +335,9 @@ func (c *Cluster) change(ctx context.Context, found *container.Cluster) error {
 func (c *Cluster) Delete(ctx context.Context) error {
 	err := c.operate(ctx, func() (*container.Operation, error) {
 		o, err := c.project.services.Containers.Projects.Locations.Clusters.Delete(c.name()).Context(ctx).Do()
-		if err == nil {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.deleting = true
-		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.deleting = !refused(err)
 		return o, err
 	})
 	if c.project.absent(ctx, err) { // or only its operation
@@ -348,7 +348,14 @@ func (c *Cluster) Delete(ctx context.Context) error {
 	return c.project.explain(err, "deleting", c.id)
 }
 
-// Deleting reports whether GKE has begun to delete the cluster.
+// refused reports whether GKE has certainly not begun to delete a cluster. The request is repeated if an answer is lost,
+// and then it can be in the way of itself, or too late.
+func refused(err error) bool {
+	var answer *googleapi.Error
+	return errors.As(err, &answer) && answer.Code/100 == 4 && answer.Code != http.StatusBadRequest && answer.Code != http.StatusNotFound
+}
+
+// Deleting reports whether GKE has begun to delete the cluster, or may have.
 func (c *Cluster) Deleting() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
