@@ -69,6 +69,16 @@ func (p *Project) absent(ctx context.Context, err error) bool {
 	return p.stateOfDisabled(ctx, err) == "DISABLED"
 }
 
+// gone reports whether a resource is no longer there after its deletion ended with an error, which can be about the
+// operation alone.
+func (p *Project) gone(ctx context.Context, err error, deleted infra.Actor) bool {
+	if !p.absent(ctx, err) {
+		return false
+	}
+	s, unread := deleted.Get(ctx)
+	return unread == nil && !s.Exists
+}
+
 // stateOfDisabled returns what Service Usage says of the API that a service calls disabled in this project,
 // "" for other errors and where it can't be asked. It says ENABLED from the moment in which someone enables
 // the API; the service itself takes a while.

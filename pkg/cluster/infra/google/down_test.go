@@ -144,22 +144,29 @@ func TestDownWaitsForWhatGKEDoes(t *testing.T) {
 }
 
 func TestDownReportsWhatGoogleCloudCannotDelete(t *testing.T) {
-	failed := func(code int, message string) func(*world) {
+	failed := func(kind, target string, code int, message string) func(*world) {
 		return func(w *world) {
-			w.FailOperation(gcptest.OperationFault{Kind: "DELETE_CLUSTER", Error: &gcptest.Error{Code: code, Message: message}})
+			w.FailOperation(gcptest.OperationFault{Kind: kind, Target: target, Error: &gcptest.Error{Code: code, Message: message}})
 		}
 	}
-	for name, fail := range map[string]func(*world){
-		"an error":                  failed(http.StatusInternalServerError, "Internal error."),
-		"something else is missing": failed(http.StatusNotFound, "Not found: the service account."),
-		"the operation is not known": func(w *world) {
-			w.Fail(gcptest.Fault{Path: "/operations/operation-", Status: http.StatusNotFound, Message: "Not found: operation."})
-		},
+	missing := http.StatusNotFound
+	for name, tt := range map[string]struct {
+		fail func(*world)
+		what string
+	}{
+		"an error":                  {failed("DELETE_CLUSTER", "", http.StatusInternalServerError, "Internal error."), "cluster research"},
+		"something else is missing": {failed("DELETE_CLUSTER", "", missing, "Not found: the service account."), "cluster research"},
+		"the operation is not known": {func(w *world) {
+			w.Fail(gcptest.Fault{Path: "/operations/operation-", Status: missing, Message: "Not found: operation."})
+		}, "cluster research"},
+		"a router":     {failed("delete", "routers/", missing, "Not found: the address."), "router kn-research-router"},
+		"a network":    {failed("delete", "networks/kn-research$", missing, "Not found: the route."), "network kn-research"},
+		"a repository": {failed("delete", "repositories/", missing, "Not found: the image."), "repository kn-research"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := complete(t)
-			fail(w)
-			if err := w.down(t.Context()); err == nil || !strings.Contains(err.Error(), "deleting cluster research: ") {
+			tt.fail(w)
+			if err := w.down(t.Context()); err == nil || !strings.Contains(err.Error(), "deleting "+tt.what+": ") {
 				t.Fatalf("got %v", err)
 			}
 			w.FinishOperations()

@@ -77,7 +77,7 @@ func (n network) Delete(ctx context.Context) error {
 	if err == nil {
 		err = n.do(ctx, n.id, n.services.Compute.Networks.Delete(n.Names.Project, n.id.Name).Context(ctx).Do)
 	}
-	if n.absent(ctx, err) {
+	if n.gone(ctx, err, n) {
 		return nil
 	}
 	return n.explain(err, "deleting", n.id)
@@ -151,7 +151,7 @@ func (r router) Ensure(ctx context.Context, _ infra.State) error {
 
 func (r router) Delete(ctx context.Context) error {
 	err := r.do(ctx, r.id, r.services.Compute.Routers.Delete(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do)
-	if r.absent(ctx, err) {
+	if r.gone(ctx, err, r) {
 		return nil
 	}
 	return r.explain(err, "deleting", r.id)
