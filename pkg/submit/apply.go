@@ -65,7 +65,7 @@ func (e *ExistsError) Next() string {
 	return fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, e.ID, e.Flags)
 }
 
-// MayRunError is a failed start after which the job may run anyway. It is api.ErrMayRun.
+// MayRunError is a failed submit after which the job may run anyway. It is api.ErrMayRun.
 type MayRunError struct {
 	id, flags string
 	err       error
@@ -176,6 +176,9 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 		return s.give(ctx, j, objects)
 	}
 	left, err := s.supply(ctx, &done)
+	if err == nil && left == api.Pending { // it may have been removed during the upload
+		left, err = vacant(ctx, s.registry, s.Spec)
+	}
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -191,9 +194,12 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	}
 	j.New = !adopted
 	if waits { // it was removed meanwhile: this submit started the job
-		err = s.fill(ctx, j, adopted)
+		if err := s.fill(ctx, j, adopted); err != nil {
+			err = fmt.Errorf("%w, but its records could not be stored: %w", api.ErrMayRun, err)
+			return Submitted{}, &MayRunError{id: j.ID(), flags: j.LocationFlags(), err: err}
+		}
 	}
-	return done, err
+	return done, nil
 }
 
 // fill stores the records of the job.

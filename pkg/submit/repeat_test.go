@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -169,41 +167,6 @@ func TestARepeatFromElsewhere(t *testing.T) {
 			}
 			if stored(t, p, store.Handle("a1")) != before {
 				t.Error("the handle was replaced")
-			}
-		})
-	}
-}
-
-// The records of a job that waits are replaced only by a submit that starts it.
-func TestARepeatOfAJobThatWaits(t *testing.T) {
-	taken := errors.Join(fs.ErrExist, api.ErrMayRun)
-	for name, tt := range map[string]struct {
-		answer error
-		set    bool
-		kept   bool
-	}{
-		"refused":                     {answer: taken, kept: true},
-		"removed meanwhile":           {kept: false},
-		"with another kind of object": {set: true, kept: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			answers := []error{nil, tt.answer}
-			p := registry(t, workload{Backend: jobtest.Backend{State: api.Pending}, ready: well, start: func() error {
-				defer func() { answers = answers[1:] }()
-				return answers[0]
-			}})
-			again := planned(t, "{}")
-			if _, err := apply(t.Context(), again, p); err != nil {
-				t.Fatal(err)
-			}
-			before := stored(t, p, store.Handle("a1"))
-			again.Spec.Created = time.Unix(1, 0)
-			if tt.set {
-				again.Spec.Backend = api.BackendLWS
-			}
-			_, err := apply(t.Context(), again, p)
-			if exists := errors.As(err, new(*ExistsError)); exists != tt.kept || (stored(t, p, store.Handle("a1")) == before) != tt.kept {
-				t.Errorf("got %v, left %s", err, stored(t, p, store.Handle("a1")))
 			}
 		})
 	}
