@@ -95,6 +95,12 @@ func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned
 	return p, nil
 }
 
+// Anew returns a plan that begins with the outputs of no other job.
+func (p Planned) Anew() Planned {
+	p.request.ResumeFrom, p.Spec.ResumeFrom = "", ""
+	return p
+}
+
 // sharesOutputs reports whether the inputs of a resumed map can begin with the outputs that
 // they have left in an older one. In a directory of the user's own they do so anyway.
 func (p Planned) sharesOutputs(old *job.Job) bool {

@@ -31,8 +31,8 @@ type earlier struct {
 	dir string
 	// unrecorded are names of variables with values of which no record is kept.
 	unrecorded []string
-	// anew says that the job began with outputs of another, and that the new one can't.
-	anew bool
+	// resumes says that the new job begins with the outputs with which the earlier one began, anew that it can't.
+	resumes, anew bool
 }
 
 func (e *earlier) close() {
@@ -208,6 +208,25 @@ func (e *earlier) target(r *api.Request, args []string) {
 	if args == nil {
 		r.Args = e.call.Args
 	}
+	e.resume(r)
+}
+
+// resume lets a request begin with the outputs with which the earlier job began, unless the job is to have others, or can't read them.
+func (e *earlier) resume(r *api.Request) {
+	resumedMap := e.Handle.Map != nil // whose outputs --map-resume chose, even if it had no values to reuse
+	if e.Handle.ResumeFrom == "" || r.ResumeFrom != "" || resumedMap {
+		return
+	}
+	moves := (r.Backend == api.BackendLocal) != (e.Handle.Backend == api.BackendLocal)
+	e.anew = moves || r.OutputDir != "" || r.OutputMount || r.Map != ""
+	if e.resumes = !e.anew; e.resumes {
+		r.ResumeFrom = e.Handle.ResumeFrom
+	}
+}
+
+// beginsAnew is the note about outputs that the new job doesn't begin with.
+func (e *earlier) beginsAnew() string {
+	return fmt.Sprintf("begins without the outputs of job %s, with which job %s began", e.Handle.ResumeFrom, e.ID())
 }
 
 // notes returns what is repeated, and where it can differ from the earlier job.
@@ -224,7 +243,7 @@ func (e *earlier) notes(p submit.Planned) []string {
 		notes[0] += "; its function and arguments are as they were pickled then"
 	}
 	if e.anew {
-		notes = append(notes, fmt.Sprintf("begins without the outputs of job %s, with which job %s began", e.Handle.ResumeFrom, e.ID()))
+		notes = append(notes, e.beginsAnew())
 	}
 	if e.unrecorded != nil {
 		notes = append(notes, "taken from this shell, because no record of secrets is kept: "+strings.Join(e.unrecorded, ", "))

@@ -32,9 +32,9 @@ func (o *options) resolve(ctx context.Context, p submit.Planned, to destination)
 	}
 	warned := len(p.Warnings)
 	if o.mode.submits() {
-		resolved, err := submit.Resolve(ctx, p, to.registry)
+		resolved, err := o.lookUp(ctx, p, to.registry)
 		if err != nil {
-			return p, submitError(o.resumeError(ctx, err))
+			return p, submitError(err)
 		}
 		if p = resolved; p.Complete() {
 			return p, nil

@@ -82,14 +82,6 @@ func (f *flags) restore(c *cobra.Command, e *earlier) error {
 			return fmt.Errorf("--like %s: %s: %w", e.ID(), word, err)
 		}
 	}
-	resumedMap := e.Handle.Map != nil // whose outputs --map-resume chose, even if it had no values to reuse
-	here, _ := f.chooseBackend()      // a mistake is reported later
-	moves := (here == api.BackendLocal) != (e.Handle.Backend == api.BackendLocal)
-	if e.Handle.ResumeFrom != "" && f.request.ResumeFrom == "" && !resumedMap {
-		if e.anew = moves || given("output-dir", "") || given("map", ""); !e.anew {
-			f.request.ResumeFrom = e.Handle.ResumeFrom
-		}
-	}
 	f.request.Known = maps.Clone(e.call.KWArgs)
 	maps.DeleteFunc(f.request.Known, func(name string, _ json.RawMessage) bool { return given("arg", name) })
 	return nil

@@ -1,11 +1,7 @@
 package run
 
 import (
-	"cmp"
 	"testing"
-
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -15,33 +11,28 @@ import (
 // repeat, even if the older map had no values. A job that can't begin with those outputs begins without them.
 func TestRestoredResumeFrom(t *testing.T) {
 	for name, tt := range map[string]struct {
-		m       *api.Map
-		backend api.Backend
-		typed   string // a flag
-		local   bool
+		earlier api.Handle
+		request api.Request
 		want    string
+		anew    bool
 	}{
-		"no map":                         {want: "old-1"},
-		"a map with values":              {m: &api.Map{Inputs: 2, Inherited: 1}},
-		"a map without values":           {m: &api.Map{Inputs: 2}},
-		"a job that becomes a map":       {typed: "map"},
-		"a directory for the outputs":    {typed: "output-dir"},
-		"another flag":                   {typed: "cpu", want: "old-1"},
-		"from a cluster to this machine": {backend: api.BackendGKE, local: true},
-		"from this machine to a cluster": {backend: api.BackendLocal, typed: "backend"},
-		"on this machine":                {backend: api.BackendLocal, local: true, want: "old-1"},
+		"no map":                      {want: "old-1"},
+		"a map with values":           {earlier: api.Handle{Map: &api.Map{Inputs: 2, Inherited: 1}}},
+		"a map without values":        {earlier: api.Handle{Map: &api.Map{Inputs: 2}}},
+		"a job that becomes a map":    {request: api.Request{Map: "inputs.jsonl"}, anew: true},
+		"a directory for the outputs": {request: api.Request{Execution: api.Execution{OutputDir: "out"}}, anew: true},
+		"mounted outputs":             {request: api.Request{Execution: api.Execution{OutputMount: true}}, anew: true},
+		"another --resume-from":       {request: api.Request{Execution: api.Execution{ResumeFrom: "old-2"}}, want: "old-2"},
+		"from a cluster to this machine": {earlier: api.Handle{Backend: api.BackendGKE},
+			request: api.Request{Placement: api.Placement{Backend: api.BackendLocal}}, anew: true},
+		"from this machine to a cluster": {earlier: api.Handle{Backend: api.BackendLocal}, anew: true},
+		"on this machine": {earlier: api.Handle{Backend: api.BackendLocal},
+			request: api.Request{Placement: api.Placement{Backend: api.BackendLocal}}, want: "old-1"},
 	} {
-		streams, _, _, _ := genericiooptions.NewTestIOStreams()
-		f, c := newFlags(), NewCommand(streams, clock.RealClock{})
-		f.local, f.backend = tt.local, autoBackend
-		if tt.typed != "" {
-			if err := c.Flags().Set(tt.typed, cmp.Or(c.Flags().Lookup(tt.typed).DefValue, "1")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		e := &earlier{Job: &job.Job{Handle: api.Handle{CommandLine: &api.CommandLine{Target: "f.py:f"}, ResumeFrom: "old-1", Map: tt.m, Backend: tt.backend}}}
-		if err := f.restore(c, e); err != nil || f.request.ResumeFrom != tt.want || e.anew != (tt.want == "" && tt.m == nil) {
-			t.Errorf("%s: resumes from %q, %v; want %q", name, f.request.ResumeFrom, err, tt.want)
+		tt.earlier.CommandLine, tt.earlier.ResumeFrom = &api.CommandLine{Target: "f.py:f"}, "old-1"
+		e := &earlier{Job: &job.Job{Handle: tt.earlier}}
+		if e.target(&tt.request, nil); tt.request.ResumeFrom != tt.want || e.anew != tt.anew || e.resumes != (tt.want == "old-1") {
+			t.Errorf("%s: resumes from %q, anew: %v; want %q", name, tt.request.ResumeFrom, e.anew, tt.want)
 		}
 	}
 }

@@ -13,7 +13,24 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
+
+// lookUp is submit.Resolve. A job that repeats another begins anew if the job with whose outputs that one began is gone.
+func (o *options) lookUp(ctx context.Context, p submit.Planned, registry job.Registry) (submit.Planned, error) {
+	resolved, err := submit.Resolve(ctx, p, registry)
+	if o.earlier == nil || !o.earlier.resumes {
+		return resolved, o.resumeError(ctx, err)
+	}
+	notFound, isID := errors.AsType[*job.IDError](err)
+	gone := isID && notFound.Kind() != api.KindElsewhere
+	if !gone && (err != nil || resolved.Spec.ResumeFrom == o.earlier.Handle.ResumeFrom) { // else its ID is only the beginning of another
+		return resolved, err
+	}
+	o.ui.Note(o.earlier.beginsAnew())
+	o.request.ResumeFrom = ""
+	return submit.Resolve(ctx, p.Anew(), registry)
+}
 
 // resumeError says where the job of --resume-from is if it is not where the new job goes: in the cluster
 // for a local job, or on this machine. It returns other errors unchanged.
