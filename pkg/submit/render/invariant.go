@@ -80,12 +80,12 @@ func decode(content map[string]any, into any) error {
 
 // verifyWorkload compares what kinetic relies on before and after the overlay. It ignores
 // the namespace, which the kustomization sets after the overlay.
-func verifyWorkload(before, after Rendered, name, configMap string) error {
-	was, err := workloadOf(before, name)
+func verifyWorkload(s api.Spec, before, after Rendered, configMap string) error {
+	was, err := workloadOf(before, s.JobName())
 	if err != nil {
 		return err
 	}
-	is, err := workloadOf(after, name)
+	is, err := workloadOf(after, s.JobName())
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,9 @@ func verifyWorkload(before, after Rendered, name, configMap string) error {
 	}
 	for _, place := range slices.Sorted(maps.Keys(pods)) {
 		if err := verifyPod(pods[place], changed[place]); err != nil {
+			return err
+		}
+		if err := verifyVariables(s, worker(pods[place].Spec), worker(changed[place].Spec)); err != nil {
 			return err
 		}
 	}
@@ -273,11 +276,6 @@ func verifyWorker(was, is corev1.PodSpec) error {
 	if len(b.Args) < len(a.Args) || !slices.Equal(a.Args, b.Args[:len(a.Args)]) {
 		return broken("the arguments of container "+api.ContainerName, a.Args, b.Args)
 	}
-	for _, e := range a.Env {
-		if !slices.ContainsFunc(b.Env, func(o corev1.EnvVar) bool { return o.Name == e.Name }) {
-			return fmt.Errorf("it removes the variable %s of container %s: add to the list (/env/-) instead of replacing it", e.Name, api.ContainerName)
-		}
-	}
 	if was.RestartPolicy != is.RestartPolicy {
 		return broken("the pod's restartPolicy", was.RestartPolicy, is.RestartPolicy)
 	}
@@ -296,6 +294,27 @@ func verifyWorker(was, is corev1.PodSpec) error {
 		}
 		if !reflect.DeepEqual(volume(was, mount.Name), volume(is, mount.Name)) {
 			return fmt.Errorf("it changes or removes the volume %s of the runner", mount.Name)
+		}
+	}
+	return nil
+}
+
+// verifyVariables checks that the user's variables and those of the runner are still there: a patch that replaces the list drops
+// them silently. Defaults, such as JAX_PLATFORMS, may be removed; KERAS_BACKEND may be one, though the spec has it.
+func verifyVariables(s api.Spec, was, is *corev1.Container) error {
+	if was == nil { // a pod of the Pathways runtime
+		return nil
+	}
+	needed := slices.Clone(s.SecretEnv)
+	for _, e := range s.Env {
+		if e.Name != "KERAS_BACKEND" {
+			needed = append(needed, e.Name)
+		}
+	}
+	for _, e := range was.Env {
+		kept := slices.ContainsFunc(is.Env, func(o corev1.EnvVar) bool { return o.Name == e.Name })
+		if !kept && (strings.HasPrefix(e.Name, "KINETIC_") || slices.Contains(needed, e.Name)) {
+			return fmt.Errorf("it removes the variable %s of container %s, which the job needs: add to the list (/env/-) instead of replacing it", e.Name, api.ContainerName)
 		}
 	}
 	return nil

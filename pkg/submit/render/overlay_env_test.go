@@ -13,7 +13,7 @@ func TestOverlayKeepsVariables(t *testing.T) {
 	patch := func(kind, step string) map[string]string {
 		return patches("- target: {kind: " + kind + "}\n  patch: |-\n    - {" + step + "}\n")
 	}
-	const instead = " of container kinetic-worker: add to the list (/env/-) instead of replacing it"
+	const instead = " of container kinetic-worker, which the job needs: add to the list (/env/-) instead of replacing it"
 	for name, c := range map[string]struct {
 		spec  string
 		files map[string]string
@@ -22,6 +22,11 @@ func TestOverlayKeepsVariables(t *testing.T) {
 		"others in their place": {"cpu", patch("Job", "op: add, path: "+env+", value: [{name: A, value: b}]"), "it removes the variable "},
 		"another value":         {"cpu", patch("Job", "op: replace, path: "+env+"/0/value, value: other"), ""},
 		"one besides":           {"cpu", patch("Job", "op: add, path: "+env+"/-, value: {name: A, value: b}"), ""},
+		"none of a default":     {"cpu", patch("Job", "op: remove, path: "+env+"/0"), ""},
+		"none of another":       {"cpu", patch("Job", "op: remove, path: "+env+"/1"), ""},
+		"none of the runner":    {"cpu", patch("Job", "op: remove, path: "+env+"/2"), "it removes the variable KINETIC_POD_UID" + instead},
+		"another for a default": {"cpu", patch("Job", "op: replace, path: "+env+"/0, value: {name: A, value: b}"), ""},
+		"none of the user":      {"cpu", patch("Job", "op: remove, path: "+env+"/3"), "it removes the variable MODE" + instead},
 		"none for the workers":  {"lws-cpu-4hosts", patch("LeaderWorkerSet", "op: remove, path: "+workers), instead},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 	if err := decodeAll(got); err != nil {
 		return err
 	}
-	return verifyWorkload(before, got, s.JobName(), p.configMapName())
+	return verifyWorkload(s, before, got, p.configMapName())
 }
 
 // verifyEntries builds without each entry of a kustomization in turn. If that build fails
