@@ -27,11 +27,11 @@ type Outputs struct {
 
 // findOutputs looks at all directories of jobs.
 func (p *Plan) findOutputs(ctx context.Context) error {
-	ids, err := p.store.Dirs(ctx, "")
+	ids, err := p.dirs(ctx)
 	if err != nil {
 		return err
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return store.CheckID(id) != nil }) // they can't be jobs
+	p.ended = map[string]bool{}
 	var mu sync.Mutex
 	var left []Outputs
 	var unended []string
@@ -39,8 +39,11 @@ func (p *Plan) findOutputs(ctx context.Context) error {
 		found, job, err := outputsOf(ctx, p.store, id)
 		mu.Lock()
 		defer mu.Unlock()
-		if job == unendedJob {
+		switch job {
+		case unendedJob:
 			unended = append(unended, id)
+		case endedJob:
+			p.ended[id] = true
 		}
 		if found.Objects > 0 {
 			left = append(left, found)
@@ -50,7 +53,7 @@ func (p *Plan) findOutputs(ctx context.Context) error {
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	needed, err := resumedFrom(ctx, p.store, unended)
+	needed, err := inUse(ctx, p.store, unended)
 	if err != nil {
 		return err
 	}
@@ -66,6 +69,29 @@ func (p *Plan) findOutputs(ctx context.Context) error {
 	return nil
 }
 
+// dirs returns the directories that may be those of jobs.
+func (p *Plan) dirs(ctx context.Context) ([]string, error) {
+	ids, err := p.store.Dirs(ctx, "")
+	return slices.DeleteFunc(ids, func(id string) bool { return store.CheckID(id) != nil }), err
+}
+
+// keepUsed takes outputs out of the plan that a job submitted since uses.
+func (p *Plan) keepUsed(ctx context.Context) error {
+	if len(p.Outputs) == 0 {
+		return nil
+	}
+	ids, err := p.dirs(ctx)
+	if err != nil {
+		return err
+	}
+	used, err := inUse(ctx, p.store, slices.DeleteFunc(ids, func(id string) bool { return p.ended[id] }))
+	if err != nil {
+		return err
+	}
+	p.Outputs = slices.DeleteFunc(p.Outputs, func(o Outputs) bool { return used[o.ID] })
+	return nil
+}
+
 // each calls do for IDs, several at a time, until one fails.
 func each(ctx context.Context, ids []string, do func(context.Context, string) error) error {
 	g, ctx := errgroup.WithContext(ctx)
@@ -76,13 +102,14 @@ func each(ctx context.Context, ids []string, do func(context.Context, string) er
 	return g.Wait()
 }
 
-// resumedFrom returns the IDs of the jobs with whose outputs others, which have not ended, may still begin.
-func resumedFrom(ctx context.Context, s store.Store, unended []string) (map[string]bool, error) {
+// inUse returns those of these IDs that have a handle, and the IDs of the jobs with whose outputs such a job, which has not ended,
+// may still begin.
+func inUse(ctx context.Context, s store.Store, unended []string) (map[string]bool, error) {
 	var mu sync.Mutex
-	from := map[string]bool{}
+	used := map[string]bool{}
 	err := each(ctx, unended, func(ctx context.Context, id string) error {
 		text, err := records.ReadBytes(ctx, s, store.Handle(id))
-		if errors.Is(err, store.ErrNotFound) { // cleaned up meanwhile
+		if errors.Is(err, store.ErrNotFound) { // cleaned up
 			return nil
 		}
 		var handle struct {
@@ -91,11 +118,11 @@ func resumedFrom(ctx context.Context, s store.Store, unended []string) (map[stri
 		if err == nil && json.Unmarshal(text, &handle) == nil { // a broken one starts nothing
 			mu.Lock()
 			defer mu.Unlock()
-			from[handle.ResumeFrom] = true
+			used[id], used[handle.ResumeFrom] = true, true
 		}
 		return err
 	})
-	return from, err
+	return used, err
 }
 
 // jobState is what the records of a directory show of its job.

@@ -35,6 +35,7 @@ type Plan struct {
 	Bytes   int64
 
 	store store.Store
+	ended map[string]bool // IDs of jobs that had ended, with outputs
 }
 
 // Find finds what was not used for a time, and with outputs the outputs of jobs that were cleaned
@@ -97,13 +98,17 @@ type Done struct {
 	Bytes   int64
 }
 
-// Delete deletes what is in the plan. It keeps whatever was replaced or renewed after it was listed.
+// Delete deletes what is in the plan. It keeps whatever was replaced or renewed after it was listed, and takes outputs that a
+// job submitted since uses out of the plan.
 // After an error or an interrupt, Done counts what was deleted before. progress is called by one goroutine at a time.
 func (p *Plan) Delete(ctx context.Context, progress func(Done)) (Done, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(store.Parallel)
 	d := &deletion{store: p.store, group: g, progress: progress}
 	err := d.items(ctx, p.Items)
+	if err == nil {
+		err = p.keepUsed(ctx)
+	}
 	for _, left := range p.Outputs {
 		if err != nil {
 			break

@@ -237,6 +237,22 @@ func TestOutputsThatAJobResumesFrom(t *testing.T) {
 	})
 }
 
+// A job that is submitted while prune asks begins with older outputs, or has their ID.
+func TestOutputsThatANewJobUses(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, p place) {
+		id := func(name string) string { return "cpu-" + name + "-20260101-000000-0a1b2c3" }
+		for _, name := range []string{"before", "again", "unused"} {
+			p.add(store.Outputs(id(name))+"last.pt", "weights", 0)
+		}
+		plan := find(t, p.store)
+		p.add(store.Handle(id("new")), `{"version":99,"resume_from":"`+id("before")+`"}`, 0)
+		p.add(store.Handle(id("again")), `{"version":99}`, 0)
+		if done := remove(t, plan); done.Objects != 1 || len(plan.Outputs) != 1 || plan.Outputs[0].ID != id("unused") {
+			t.Errorf("deleted %+v, %+v", done, plan.Outputs)
+		}
+	})
+}
+
 // The mark of a runner shows that outputs under an ID of the user's own belonged to a job.
 func TestOutputsThatARunnerWrote(t *testing.T) {
 	p := inBucket(t)
