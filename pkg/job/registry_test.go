@@ -68,7 +68,7 @@ func TestFindLooksOnce(t *testing.T) {
 		}),
 		OpenStore: func(string) (store.Store, error) { return storeWith(t, nil), nil },
 	}
-	jobs, failed := findRemains(t, p, FindOptions{}, "d", "a1", "b2", "c3", "a")
+	jobs, failed := findRemains(t, p, FindOptions{}, "d4", "a1", "b2", "c3", "a")
 	if len(failed) > 0 {
 		t.Fatal(failed)
 	}

@@ -18,7 +18,7 @@ import (
 // FindOptions choose what Find finds.
 type FindOptions struct {
 	// Remains also finds jobs without a readable handle, for commands that end or remove jobs. Only the handle of
-	// a newer version is then an error, and so is the beginning of the ID of another user's job.
+	// a newer version is then an error, and so is the beginning of the ID of a job that is not known to be the user's own.
 	Remains bool
 	// Unended finds, if several jobs match a word, the only one that has not ended.
 	Unended bool
@@ -43,10 +43,7 @@ func (reg Registry) Find(ctx context.Context, words []string, o FindOptions) ([]
 	}
 	parallel.Each(Parallel, words, func(i int, _ string) {
 		if !opened[i] && errs[i] == nil {
-			errs[i] = r.open(ctx, jobs[i], exists[i])
-		}
-		if errs[i] == nil && o.Remains {
-			errs[i] = checkOwner(words[i], jobs[i].Handle)
+			errs[i] = r.open(ctx, jobs[i], words[i], exists[i])
 		}
 		if errs[i] != nil {
 			jobs[i] = nil
@@ -88,9 +85,9 @@ func (r *resolver) byFullID(ctx context.Context, word string) *Job {
 	return nil
 }
 
-// open reads the handle of a job, and checks that the job belongs to this registry. Without a workload and a handle,
-// it checks that the directory looks like a job. exists says that there is a workload.
-func (r *resolver) open(ctx context.Context, j *Job, exists bool) error {
+// open reads the handle of a job that a word names, and checks that the job belongs to this registry. Without a workload and a
+// handle, it checks that the directory looks like a job. exists says that there is a workload.
+func (r *resolver) open(ctx context.Context, j *Job, word string, exists bool) error {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError
 	missing := errors.Is(err, store.ErrNotFound)
@@ -107,16 +104,24 @@ func (r *resolver) open(ctx context.Context, j *Job, exists bool) error {
 			return j.cleanedUp(ctx)
 		}
 	}
-	return r.registry.has(j.Handle, exists)
+	if elsewhere := r.registry.has(j.Handle, exists); elsewhere != nil || !r.options.Remains {
+		return elsewhere
+	}
+	return checkOwner(word, j.Handle, err == nil)
 }
 
-// checkOwner returns an error if a word is only the beginning of the ID of another user's job, which a command would end or remove.
-func checkOwner(word string, h api.Handle) error {
-	if !strings.HasPrefix(h.JobID, word) || h.JobID == word || h.User == "" || h.User == CurrentUser() {
+// checkOwner returns an error if a word is only the beginning of the ID of a job that may be another user's, and that a command
+// would end or remove. known says that the job has a readable handle: one without a user is everybody's.
+func checkOwner(word string, h api.Handle, known bool) error {
+	if !strings.HasPrefix(h.JobID, word) || h.JobID == word || known && (h.User == "" || h.User == CurrentUser()) {
 		return nil
 	}
+	why := fmt.Sprintf("which %s submitted: name another user's job", h.User)
+	if !known {
+		why = "whose handle can't be read, so that its user is unknown: name it"
+	}
 	return &IDError{kind: api.KindAmbiguous, next: "name it by its whole ID, " + h.JobID,
-		msg: fmt.Sprintf("job %q: only %s matches, which %s submitted: name another user's job by its whole ID or its last %d characters", word, h.JobID, h.User, uniqueDigits)}
+		msg: fmt.Sprintf("job %q: only %s matches, %s by its whole ID or its last %d characters", word, h.JobID, why, uniqueDigits)}
 }
 
 // NoEnd returns the error about a job without a workload of which nobody knows how it ended.

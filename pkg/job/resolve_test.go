@@ -154,17 +154,22 @@ func TestFindUnended(t *testing.T) {
 	}
 }
 
-// A command that ends or removes jobs takes no mere beginning of the ID of another user's job.
+// A command that ends or removes jobs takes no mere beginning of the ID of another user's job, or of one whose handle was lost.
 func TestFindRemainsOfAnotherUser(t *testing.T) {
-	const mine, theirs = "cpu-mine-20260101-000000-aaaaaa1", "cpu-theirs-20260101-000000-aaaaaa2"
+	const mine, theirs, lost = "cpu-mine-20260101-000000-aaaaaa1", "cpu-theirs-20260101-000000-aaaaaa2", "cpu-lost-20260101-000000-aaaaaa3"
 	handle := `{"version":1,"job_id":%q,"backend":"gke","user":%q}`
-	p := listing(t)
+	p := listing(t, api.JobSummary{ID: lost})
 	p.Store = storeWith(t, map[string]string{
 		mine + "/handle.json": fmt.Sprintf(handle, mine, CurrentUser()), theirs + "/handle.json": fmt.Sprintf(handle, theirs, "alice"),
 	})
-	for word, want := range map[string]string{"cpu-mine": mine, theirs: theirs, "aaaaaa2": theirs, "cpu-theirs": ""} {
-		found, failed := findRemains(t, p, FindOptions{}, word)
-		if want != "" && (len(found) != 1 || found[0].ID() != want) || want == "" && (len(failed) != 1 || !strings.Contains(failed[0].Error(), "only "+theirs+" matches, which alice submitted")) {
+	p.OpenStore = func(string) (store.Store, error) { return p.Store, nil }
+	for word, want := range map[string]string{"cpu-mine": mine, theirs: theirs, "aaaaaa2": theirs, lost: lost, "aaaaaa3": lost} {
+		if found, failed := findRemains(t, p, FindOptions{}, word); len(found) != 1 || found[0].ID() != want {
+			t.Errorf("%s: found %v, %v, want %q", word, found, failed, want)
+		}
+	}
+	for word, want := range map[string]string{"cpu-theirs": theirs + " matches, which alice submitted", "cpu-lost": lost + " matches, whose handle can't be read"} {
+		if found, failed := findRemains(t, p, FindOptions{}, word); len(failed) != 1 || !strings.Contains(failed[0].Error(), "only "+want) {
 			t.Errorf("%s: found %v, %v, want %q", word, found, failed, want)
 		}
 	}

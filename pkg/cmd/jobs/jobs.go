@@ -37,7 +37,8 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic jobs"},
 		Short:       "List, follow, collect and clean up jobs",
 		Long: "List, follow, collect and clean up jobs.\n\n" +
-			"ID may be a full job ID, any unique prefix, or the last 7 characters.",
+			"ID may be a full job ID, any unique prefix (of your own jobs, for cancel and cleanup),\n" +
+			"or the last 7 characters.",
 		// So that the error is about an unknown command, not about a flag of it.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args:               cli.NoCommand(otherWords),
