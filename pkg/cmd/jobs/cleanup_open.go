@@ -78,11 +78,11 @@ func checkSubmitted(ctx context.Context, j *job.Job, now api.Status) error {
 			return err
 		}
 	}
-	if m := j.Handle.Map; m != nil { // its values are copied while the handle is there
-		written = written.Add(time.Duration(m.Inherited/slowestCopies) * time.Second)
-	}
-	if j.Store.Now().Sub(written) < submitTime {
+	switch m, age := j.Handle.Map, j.Store.Now().Sub(written); {
+	case age < submitTime:
 		return newError(fmt.Sprintf("job %s was submitted just now", j.ID()))
+	case m != nil && age < submitTime+time.Duration(m.Inherited/slowestCopies)*time.Second: // they are copied while the handle is there
+		return newError(fmt.Sprintf("job %s may still be taking over values of an older map; if its submit has ended, clean it up by its ID", j.ID()))
 	}
 	return nil
 }

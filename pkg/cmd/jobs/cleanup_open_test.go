@@ -19,11 +19,12 @@ func TestSubmittedMapThatTakesValuesOver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		inherited int
 		age       time.Duration
-		submits   bool
+		want      string // "" if it is cleaned up
 	}{
-		"none":                   {0, 2 * time.Minute, false},
-		"many":                   {100_000, 2 * time.Hour, true},
-		"many, and it was ended": {100_000, 4 * time.Hour, false},
+		"none":                   {0, 2 * time.Minute, ""},
+		"many, just now":         {100_000, time.Second, "job a1 was submitted just now"},
+		"many":                   {100_000, 2 * time.Hour, "job a1 may still be taking over values of an older map; if its submit has ended, clean it up by its ID"},
+		"many, and it was ended": {100_000, 4 * time.Hour, ""},
 	} {
 		dir := t.TempDir()
 		s, err := store.OpenFile("file://" + dir)
@@ -36,7 +37,8 @@ func TestSubmittedMapThatTakesValuesOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := job.Registry{Store: s, Backend: jobtest.Backend{}}.Job(api.Handle{JobID: "a1", Map: &api.Map{Inputs: 100_000, Inherited: tt.inherited}})
-		if err := checkSubmitted(t.Context(), j, api.Status{State: api.NotFound}); errors.As(err, new(newError)) != tt.submits {
+		var got newError
+		if err := checkSubmitted(t.Context(), j, api.Status{State: api.NotFound}); err != nil && !errors.As(err, &got) || string(got) != tt.want {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
