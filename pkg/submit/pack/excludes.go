@@ -69,11 +69,6 @@ func (x excludes) check(entry string, files []api.IndexFile) error {
 	if entry == "" || slices.ContainsFunc(files, func(f api.IndexFile) bool { return f.Path == entry }) {
 		return nil
 	}
-	for _, f := range files {
-		if strings.EqualFold(f.Path, entry) { // the file system of this machine ignores case
-			return fmt.Errorf("%s is packaged as %s, its name on disk, and pods distinguish upper and lower case: type it like that", entry, f.Path)
-		}
-	}
 	for i := range entry + "/" {
 		if i < len(entry) && entry[i] != '/' {
 			continue
@@ -94,6 +89,11 @@ func (x excludes) check(entry string, files []api.IndexFile) error {
 				also = ", which excludes all of " + rel
 			}
 			return fmt.Errorf("%s is excluded by .kineticignore (line %d%s): remove or change that line", entry, x.rules.Line(rel, isDir), also)
+		}
+	}
+	for _, f := range files {
+		if strings.EqualFold(f.Path, entry) { // the file system of this machine ignores case
+			return fmt.Errorf("%s is packaged as %s, its name on disk, and pods distinguish upper and lower case: type it like that", entry, f.Path)
 		}
 	}
 	return fmt.Errorf("%s is not packaged, because this run excludes its directory or packages it under another name: move the file", entry)

@@ -26,10 +26,11 @@ func TestTheFileThatRunsIsInThePackage(t *testing.T) {
 		"an output directory":           {entry: "out/job.py", want: "out/job.py is not packaged, because this run excludes its directory or packages it under another name: move the file"},
 		"another name of its directory": {entry: "link/job.py", want: "link/job.py is not packaged, because this run excludes its directory or packages it under another name: move the file"},
 		"another case, as on a Mac":     {entry: "Train.py", want: "Train.py is packaged as train.py, its name on disk, and pods distinguish upper and lower case: type it like that"},
+		"another case of another file":  {entry: "Job.py", rules: "Job.py", want: "Job.py is excluded by .kineticignore (line 1): remove or change that line"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			writeFiles(t, root, "train.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "out/job.py", "fetched/.kinetic-outputs", "fetched/job.py", "link -> src")
+			writeFiles(t, root, "train.py", "Job.py", "job.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "out/job.py", "fetched/.kinetic-outputs", "fetched/job.py", "link -> src")
 			ignoreFile(t, root, test.rules)
 			opts := pack.PlanOptions{Entry: test.entry, Exclude: []string{filepath.Join(root, "out")}}
 			_, err := pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}}, opts)
