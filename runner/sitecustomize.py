@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python imports this at the start of every program of a job, which finds it at the end of PYTHONPATH.
 
-It lets `jobs stacks` ask the program where it is, and imports the sitecustomize that Python would have found without it.
+It lets `jobs stacks` ask the program where it is, adds the user's projects to sys.path, and imports the sitecustomize that Python would have found without it.
 """
 
 import sys
@@ -11,8 +11,9 @@ import sys
 def begin():
     """Prepare the answer. Whatever fails, the program starts."""
     try:
-        from kinetic_runner.child.answer import answer_signal
+        from kinetic_runner.child.answer import answer_signal, find_projects
 
+        find_projects()
         answer_signal()
     except Exception:
         pass

@@ -78,7 +78,7 @@ func TestPlanOfPackages(t *testing.T) {
 	}
 }
 
-// TestModulesOfProjects: installing a project makes its modules importable, also by a command; so does the plan.
+// TestModulesOfProjects: installing a project makes its modules importable; so does the plan. For a command, they come last.
 func TestModulesOfProjects(t *testing.T) {
 	for _, command := range []bool{false, true} {
 		p, err := planOf(t, map[string]string{
@@ -92,10 +92,18 @@ func TestModulesOfProjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"src", "libs/a/src", "flat"} {
-			if !slices.Contains(p.call.SysPath, want) {
-				t.Errorf("command %v: sys.path %q lacks %s", command, p.call.SysPath, want)
-			}
+		want := []string{"", "src", "libs/a/src", "flat"}
+		if command {
+			want = nil
+		}
+		if !slices.Equal(p.call.SysPath, want) {
+			t.Errorf("command %v: sys.path %q, want %q", command, p.call.SysPath, want)
+		}
+		last := slices.ContainsFunc(p.Files.Index.Files, func(f api.IndexFile) bool {
+			return f.Path == metadataDir+"/projects.pth" && f.Size == int64(len("../src\n../libs/a/src\n../flat\n"))
+		})
+		if last != command {
+			t.Errorf("command %v: its directories come last: %v", command, last)
 		}
 	}
 }

@@ -2,52 +2,63 @@ package submit
 
 import (
 	"cmp"
+	"io/fs"
+	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-// metadataDir is the directory in the package with what importlib.metadata needs to know of the user's projects.
+// metadataDir is the directory in the package that stands for the installation of the user's projects: the runner adds it to the end
+// of sys.path, as a directory of site-packages.
 const metadataDir = ".kinetic-metadata"
 
-// installProjects does what installing the projects that travel with the job would do: it returns sys.path with the directories of
-// their modules, and adds their metadata to the package, where code finds their versions and entry points.
-func (p *Planned) installProjects(layout pack.Layout, sysPath []string) ([]string, error) {
-	sysPath = slices.Concat(sysPath, moduleDirs(p.Deps.LocalDirs, layout.Root, sysPath))
+// installProjects does what installing the projects that travel with the job would do: code can import their modules, and finds
+// their versions and entry points. What a command finds comes last, because its programs may be anybody's.
+func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
+	dirs := moduleDirs(p.Deps.LocalDirs, layout.Root, c.SysPath)
+	searched := slices.Concat(c.SysPath, dirs)
+	if c.Kind != api.CallCommand {
+		c.SysPath, dirs = searched, nil
+	}
+	if slices.ContainsFunc(p.Files.Index.Files, func(f api.IndexFile) bool { return f.Path == metadataDir }) {
+		return nil // a file of the user's
+	}
 	texts := map[string]string{}
+	for _, dir := range dirs {
+		texts[metadataDir+"/projects.pth"] += "../" + dir + "\n"
+	}
 	var names []string
-	for _, dir := range append(slices.Clip(p.Deps.LocalDirs), p.Deps.Dir) {
-		if dir == "" || !layout.Contains(dir) {
+	for _, dir := range p.Deps.LocalDirs {
+		if !layout.Contains(dir) {
 			continue
 		}
 		d := deps.DistributionOf(dir)
 		name := strings.ReplaceAll(requirement.Normalize(d.Name), "-", "_")
-		if d.Name == "" || slices.Contains(names, name) || p.hasMetadata(name, sysPath) {
+		version := cmp.Or(d.Version, builtVersion(name, dir, layout.Root))
+		if d.Name == "" || version == "" || slices.Contains(names, name) || p.hasMetadata(name, searched) {
 			continue
 		}
 		names = append(names, name)
-		version := cmp.Or(d.Version, builtVersion(name, dir, layout.Root))
-		if version == "" && !p.installs() {
-			continue // it may be installed there, and known better
+		files := map[string]string{"METADATA": "Metadata-Version: 2.1\nName: " + d.Name + "\nVersion: " + version + "\n", "entry_points.txt": d.EntryPoints}
+		record := ""
+		info := name + "-" + strings.ReplaceAll(version, "-", "_") + ".dist-info/"
+		for _, file := range slices.Sorted(maps.Keys(files)) {
+			if files[file] != "" {
+				texts[metadataDir+"/"+info+file] = files[file]
+				record += info + file + ",,\n"
+			}
 		}
-		version = cmp.Or(version, "0")
-		in := metadataDir + "/" + name + "-" + strings.ReplaceAll(version, "-", "_") + ".dist-info/"
-		texts[in+"METADATA"] = "Metadata-Version: 2.1\nName: " + d.Name + "\nVersion: " + version + "\n"
-		if d.EntryPoints != "" {
-			texts[in+"entry_points.txt"] = d.EntryPoints
-		}
+		texts[metadataDir+"/"+info+"RECORD"] = record + info + "RECORD,,\n" // so that pip can remove it
 	}
-	if len(texts) == 0 {
-		return sysPath, nil
-	}
-	return append(sysPath, metadataDir), p.Files.Add(texts) // last, behind what the user has
+	return p.Files.Add(texts)
 }
 
 // hasMetadata reports whether the package has the metadata of a project where a job looks for it.
@@ -77,14 +88,15 @@ func distribution(dir string) string {
 // builtVersion returns the version that a project got when it was installed or built here, "" if that is not known.
 func builtVersion(name, dir, root string) string {
 	const installed = ".venv/[Ll]ib*/python3*/site-packages/*.dist-info/METADATA"
-	for _, pattern := range []string{dir + "/src/*.egg-info/PKG-INFO", dir + "/*.egg-info/PKG-INFO", dir + "/" + installed, root + "/" + installed} {
-		found, _ := filepath.Glob(pattern)
+	for _, in := range []struct{ dir, pattern string }{{dir, "src/*.egg-info/PKG-INFO"}, {dir, "*.egg-info/PKG-INFO"}, {dir, installed}, {root, installed}} {
+		files := os.DirFS(in.dir)
+		found, _ := fs.Glob(files, in.pattern)
 		for _, file := range found {
-			if distribution(filepath.Base(filepath.Dir(file))) != name {
+			if distribution(path.Base(path.Dir(file))) != name {
 				continue
 			}
-			text, _ := os.ReadFile(file)
-			if match := lazyregexp.Of(`(?m)^Version: ([A-Za-z0-9.!+_-]+)$`).FindSubmatch(text); match != nil {
+			text, _ := fs.ReadFile(files, file)
+			if match := lazyregexp.Of(`(?m)^Version: ([A-Za-z0-9.!+_-]+)\r?$`).FindSubmatch(text); match != nil {
 				return string(match[1])
 			}
 		}

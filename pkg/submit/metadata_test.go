@@ -1,6 +1,8 @@
 package submit
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,19 +24,19 @@ func TestMetadataOfProjects(t *testing.T) {
 		change func(*api.Request, *config.Target)
 		want   string // what is added, and the directories on sys.path
 	}{
-		"a version":              {map[string]string{"pyproject.toml": fixed}, nil, "my_p-1_2.dist-info/METADATA | ."},
-		"of a command":           {map[string]string{"pyproject.toml": fixed, "src/p.py": ""}, command, "my_p-1_2.dist-info/METADATA | src"},
-		"beside requirements":    {map[string]string{"pyproject.toml": fixed, "requirements.txt": "six\n"}, nil, "my_p-1_2.dist-info/METADATA | "},
-		"in an image of our own": {map[string]string{"pyproject.toml": fixed}, own, "my_p-1_2.dist-info/METADATA | ."},
+		"a version":              {map[string]string{"pyproject.toml": fixed}, nil, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD | ."},
+		"of a command":           {map[string]string{"pyproject.toml": fixed, "src/p.py": ""}, command, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | "},
+		"beside requirements":    {map[string]string{"pyproject.toml": fixed, "requirements.txt": "six\n"}, nil, " | "},
+		"in an image of our own": {map[string]string{"pyproject.toml": fixed}, own, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD | ."},
 		"entry points": {map[string]string{"pyproject.toml": fixed + "scripts.x = \"p:f\"\nentry-points.g.y = \"p:g\"\n"}, nil,
-			"my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/entry_points.txt | ."},
-		"of Poetry":                           {map[string]string{"pyproject.toml": "[tool.poetry]\nname = \"q\"\nversion = \"2\"\n"}, nil, "q-2.dist-info/METADATA | ."},
-		"unknown":                             {map[string]string{"pyproject.toml": dynamic}, nil, "my_p-0.dist-info/METADATA | ."},
-		"unknown, where it may be installed":  {map[string]string{"pyproject.toml": dynamic}, own, " | ."},
-		"as installed":                        {map[string]string{"pyproject.toml": dynamic, ".venv/lib/python3.12/site-packages/my_p-3.dist-info/METADATA": info}, own, "my_p-3.dev1.dist-info/METADATA | ."},
-		"of an egg-info that is not packaged": {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info, ".kineticignore": "*.egg-info\n"}, nil, "my_p-3.dev1.dist-info/METADATA | src"},
+			"my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD my_p-1_2.dist-info/entry_points.txt | ."},
+		"of Poetry":                           {map[string]string{"pyproject.toml": "[tool.poetry]\nname = \"q\"\nversion = \"2\"\n"}, nil, "q-2.dist-info/METADATA q-2.dist-info/RECORD | ."},
+		"unknown":                             {map[string]string{"pyproject.toml": dynamic}, nil, " | ."},
+		"as installed":                        {map[string]string{"pyproject.toml": dynamic, ".venv/lib/python3.12/site-packages/my_p-3.dist-info/METADATA": info}, own, "my_p-3.dev1.dist-info/METADATA my_p-3.dev1.dist-info/RECORD | ."},
+		"of an egg-info that is not packaged": {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info, ".kineticignore": "*.egg-info\n"}, nil, "my_p-3.dev1.dist-info/METADATA my_p-3.dev1.dist-info/RECORD | src"},
 		"of an egg-info that is":              {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info}, nil, " | src"},
-		"members":                             {map[string]string{"requirements.txt": "-e ./a\n-e ./b\n", "a/pyproject.toml": fixed, "b/pyproject.toml": strings.ReplaceAll(fixed, "My.P", "b")}, nil, "b-1_2.dist-info/METADATA my_p-1_2.dist-info/METADATA | a b"},
+		"members":                             {map[string]string{"requirements.txt": "-e ./a\n-e ./b\n", "a/pyproject.toml": fixed, "b/pyproject.toml": strings.ReplaceAll(fixed, "My.P", "b")}, nil, "b-1_2.dist-info/METADATA b-1_2.dist-info/RECORD my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD | a b"},
+		"beside a file of that name":          {map[string]string{"pyproject.toml": fixed, ".kinetic-metadata": ""}, nil, " | ."},
 		"without a name":                      {map[string]string{"requirements.txt": "six\n", "pyproject.toml": "[tool.ruff]\n"}, nil, " | "},
 		"with a name that is none":            {map[string]string{"pyproject.toml": "[project]\nname = \"../x\"\nversion = \"1\"\n"}, nil, " | ."},
 	}
@@ -50,13 +52,24 @@ func TestMetadataOfProjects(t *testing.T) {
 					added = append(added, path)
 				}
 			}
-			path := slices.DeleteFunc(slices.Clone(p.call.SysPath), func(dir string) bool { return dir == "" || dir == metadataDir })
+			path := slices.DeleteFunc(slices.Clone(p.call.SysPath), func(dir string) bool { return dir == "" })
 			if got := strings.Join(added, " ") + " | " + strings.Join(path, " "); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if at := slices.Index(p.call.SysPath, metadataDir); (at >= 0) != (len(added) > 0) || at >= 0 && at != len(p.call.SysPath)-1 {
-				t.Errorf("sys.path %q", p.call.SysPath)
-			}
 		})
+	}
+}
+
+// TestBuiltVersionOfPattern: a directory's name is no pattern.
+func TestBuiltVersionOfPattern(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "q[1]")
+	if err := os.MkdirAll(filepath.Join(dir, "q.egg-info"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "q.egg-info", "PKG-INFO"), []byte("Name: q\nVersion: 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := builtVersion("q", dir, dir); got != "2" {
+		t.Errorf("version %q, want 2", got)
 	}
 }

@@ -286,7 +286,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if c.KWArgs, err = p.declared.Fit(c.KWArgs, p.request.KWArgs); err != nil {
 		return err
 	}
-	if c.SysPath, err = p.installProjects(layout, c.SysPath); err != nil {
+	if err := p.installProjects(layout, &c); err != nil {
 		return err
 	}
 	c.Data = p.Spec.Data

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import unittest
 
 from fixture import JOB, RunnerCase, command, function, script, sha256
@@ -90,6 +91,24 @@ class ModulesAndCommands(RunnerCase):
     def test_command(self):
         ran = self.run_call(command("sh", "-c", "cat data.txt; exit 9"), {"data.txt": "here\n"})
         self.assertEqual((ran.code, ran.out, ran.end["reason"]), (9, "here\n", "ExitCode"))
+
+    def test_projects_come_last(self):
+        """What stands for their installation hides neither the standard library nor what is installed."""
+        found = ".kinetic-metadata/"
+        look = "import importlib.metadata as m, sys, own, queue; print(m.version('own'), hasattr(queue, 'Queue'), sys.path[-2:])"
+        files = {
+            found + "own-1.dist-info/METADATA": "Name: own\nVersion: 1\n",
+            found + "projects.pth": "../lib\n",
+            "lib/own.py": "",
+            "lib/queue.py": "",
+            "sub/train.py": f"def f():\n    {look}",
+        }
+        for call in (command(sys.executable, "-c", look, cwd="sub"), function(file="sub/train.py", cwd="sub", sys_path=["sub"])):
+            with self.subTest(call["kind"]):
+                self.setUp()
+                ran = self.run_call(call, files)
+                last = [os.path.join(self.work, "workspace", folder) for folder in (".kinetic-metadata", "lib")]
+                self.assertEqual(ran.stdout, f"1 True {last}\n", ran.err)
 
     def test_command_that_cannot_be_run(self):
         cases = {

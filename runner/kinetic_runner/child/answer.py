@@ -1,6 +1,10 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Let the programs of a call say where they are: at SIGURG, which all others ignore, Python writes the stacks of its threads."""
+"""What every Python of a call does at its start.
+
+It lets the call's programs say where they are: at SIGURG, which all others ignore, Python writes the stacks of its threads. It also finds the
+user's projects.
+"""
 
 import os
 import sys
@@ -23,6 +27,19 @@ def answer_signal(environ=os.environ):
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     setattr(sys, KEPT, file)
     faulthandler.register(_signal.SIGURG, file=file, all_threads=True, chain=False)
+
+
+def find_projects():
+    """Append the directory of the package that stands for the installation of the user's projects to sys.path, and those that its .pth file lists.
+
+    They come behind site-packages and the standard library, which they must not hide.
+    """
+    stop_file = os.environ.get("KINETIC_STOP_FILE")
+    folder = os.path.abspath(f"{stop_file}/../../workspace/.kinetic-metadata")
+    if stop_file and os.path.isdir(folder):
+        import site
+
+        site.addsitedir(folder)
 
 
 def ignore_signal():

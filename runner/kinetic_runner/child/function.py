@@ -10,7 +10,7 @@ import marshal
 import os
 
 from . import modules, outcomes
-from .answer import answer_signal
+from .answer import answer_signal, find_projects
 from .report import Report
 
 DOCUMENT_FD = 5
@@ -49,6 +49,7 @@ def enter(call):
     os.chdir(call["cwd"])
     os.environ.update(call["environ"])
     answer_signal()
+    find_projects()
 
 
 def conclude(forms, call, report, action):
