@@ -172,16 +172,13 @@ func (p *Plan) checkHashes() error {
 		return nil
 	}
 	for _, l := range slices.Concat(p.Wanted.Requirements, p.Wanted.Dropped) {
-		limits := func(c deps.Line) bool {
-			return len(c.Hashes) > 0 && requirement.Normalize(c.Name()) == requirement.Normalize(l.Name())
-		}
-		if len(l.Hashes) > 0 || lazyregexp.Of(inURL).MatchString(l.Text) || slices.ContainsFunc(p.Wanted.Constraints, limits) {
+		if len(l.Hashes) > 0 || lazyregexp.Of(inURL).MatchString(l.Text) {
 			continue
 		}
 		r, err := requirement.Parse(l.Text)
 		if err != nil || slices.ContainsFunc(p.environments(), func(env requirement.Environment) bool {
 			counts, err := r.Marker.Holds(env)
-			return err != nil || counts
+			return err != nil || counts && !p.limitsWithHash(r.Name, env)
 		}) {
 			return fmt.Errorf("%s: %q has no --hash, which --require-hashes (%s) wants of every line: lock the requirements again, such as with pip-compile --generate-hashes", l.Place(), deps.Hidden(l.Text), at)
 		}
@@ -191,6 +188,19 @@ func (p *Plan) checkHashes() error {
 		return fmt.Errorf("%s: --require-hashes rejects %s, which the job adds without a --hash: lock %s with its dependencies, or remove --require-hashes", at, p.Added[0], strings.TrimRight(name, "><~!"))
 	}
 	return nil
+}
+
+// limitsWithHash reports whether a constraint that counts in an environment names the only version of a package, with its hash.
+func (p *Plan) limitsWithHash(name string, env requirement.Environment) bool {
+	return slices.ContainsFunc(p.Wanted.Constraints, func(l deps.Line) bool {
+		r, err := requirement.Parse(l.Text)
+		if err != nil || len(l.Hashes) == 0 || requirement.Normalize(r.Name) != requirement.Normalize(name) {
+			return false
+		}
+		_, pinned := r.Specifiers.Pinned()
+		counts, err := r.Marker.Holds(env)
+		return err == nil && counts && (pinned || r.URL != "")
+	})
 }
 
 // filtered reports whether another JAX than the one that the project lists may fit the job: PyTorch/XLA chooses

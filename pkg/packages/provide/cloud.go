@@ -90,6 +90,12 @@ func (p *Provider) build(ctx context.Context, plan decide.Plan, packages []deps.
 	if err != nil {
 		return done, err
 	}
+	var unsafe []string
+	if len(packages) == 0 {
+		if unsafe, err = uncompared(plan, "Cloud Build"); err != nil {
+			return done, err
+		}
+	}
 	request, err := p.request(ctx, plan, packages, because)
 	var unfit *CloudError
 	if errors.As(err, &unfit) {
@@ -100,9 +106,7 @@ func (p *Provider) build(ctx context.Context, plan decide.Plan, packages []deps.
 	}
 	wheels, _ := decide.Wheels(packages)
 	done, err = p.ask(ctx, plan, request, wheels, failed)
-	if len(packages) == 0 {
-		done.Warnings = append(done.Warnings, uncompared(plan, "Cloud Build")...)
-	}
+	done.Warnings = append(done.Warnings, unsafe...)
 	return done, err
 }
 

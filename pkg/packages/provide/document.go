@@ -158,13 +158,17 @@ func wantedLines(plan decide.Plan) ([]string, error) {
 }
 
 // uncompared warns of hashes that whoever resolves in the place of this machine does not compare: pip wants them for all
-// requirements or none. resolver names it.
-func uncompared(plan decide.Plan, resolver string) []string {
+// requirements or none. With --require-hashes, that is an error. resolver names who resolves.
+func uncompared(plan decide.Plan, resolver string) ([]string, error) {
+	if at := plan.Wanted.HashesAt; at != "" && !plan.IsLock() {
+		return nil, &resolve.MistakeError{Err: fmt.Errorf("%s: %s does not compare hashes as --require-hashes wants unless each line of %s has a --hash: add them, also to URLs and to lines with conditions, or install uv or a suitable pip here",
+			at, resolver, plan.Wanted.Source)}
+	}
 	hashed := func(l deps.Line) bool { return len(l.Hashes) > 0 && !strings.Contains(l.Text, "#sha") } // which pip compares
 	if plan.IsLock() || !slices.ContainsFunc(slices.Concat(plan.Wanted.Requirements, plan.Wanted.Constraints), hashed) {
-		return nil
+		return nil, nil
 	}
-	return []string{fmt.Sprintf("%s does not compare the hashes in %s, because not all requirements have one: install uv or a suitable pip here to have them compared", resolver, plan.Wanted.Source)}
+	return []string{fmt.Sprintf("%s does not compare the hashes in %s, because not all requirements have one: install uv or a suitable pip here to have them compared", resolver, plan.Wanted.Source)}, nil
 }
 
 // inRoot returns the path of a file as the pod knows it.

@@ -39,6 +39,33 @@ func TestHashesOfSome(t *testing.T) {
 	}
 }
 
+// TestRequiredHashesOfSome: --require-hashes is an error where the hashes would not be compared.
+func TestRequiredHashesOfSome(t *testing.T) {
+	required := func(in *decide.Input) {
+		prebuilt(in)
+		in.Wanted.HashesAt = "requirements.txt:1"
+	}
+	const url = "attrs @ https://example.com/attrs-1.0-py3-none-any.whl#sha256="
+	for text, refused := range map[string]bool{
+		"six==1.0" + oneHash + "\n":                                        false,
+		"six==1.0" + oneHash + "\n" + url + strings.Repeat("a", 64) + "\n": true,
+		"six==1.0" + oneHash + "\nattrs==1 ; sys_platform == 'win32'\n":    true,
+	} {
+		w := newWorld(t)
+		_, err := w.provide(w.plan(text, required))
+		if refused != (err != nil && strings.HasPrefix(err.Error(), "requirements.txt:1: the pod does not compare hashes as --require-hashes wants")) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	w := newCloudWorld(t, cloudbuildtest.Pushes)
+	plan := w.cloudPlan("--index-url http://127.0.0.1:1/simple\nsix==1.0"+oneHash+"\nattrs==1 ; sys_platform == 'win32'\n", builder("cloudbuild"))
+	plan.Wanted.HashesAt = "requirements.txt:1"
+	_, err := w.provide(plan)
+	if err == nil || !strings.Contains(err.Error(), "Cloud Build does not compare hashes") || len(w.cloud.Builds()) > 0 {
+		t.Errorf("Cloud Build: %v", err)
+	}
+}
+
 func TestHashesOfSomeInCloudBuild(t *testing.T) {
 	w := newCloudWorld(t, cloudbuildtest.Pushes)
 	done := w.mustProvide(w.cloudPlan("six==1.0"+oneHash+"\n"+fromGit, func(*decide.Input) {}))

@@ -281,6 +281,13 @@ func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.F
 	if err != nil {
 		return done, err
 	}
+	if !d.Complete {
+		unsafe, err := uncompared(plan, "the pod")
+		if err != nil {
+			return done, err
+		}
+		done.Warnings = append(done.Warnings, unsafe...)
+	}
 	wish := p.wish(plan, facts)
 	variables, err := p.Resolver.FromVariables(wish)
 	if err != nil {
@@ -300,9 +307,6 @@ func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.F
 	}
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
-	}
-	if !d.Complete {
-		done.Warnings = append(done.Warnings, uncompared(plan, "the pod")...)
 	}
 	var others []string
 	if done.Netrc, others, err = p.Resolver.Netrc(ctx, wish, packages); err != nil {
