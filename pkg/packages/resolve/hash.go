@@ -49,6 +49,11 @@ func (j *job) checkHash(p deps.Package) error {
 		if err != nil && l.Name() != "" {
 			return err
 		}
+		if _, marker, found := strings.Cut(l.Text, " ;"); found && l.Name() == "" {
+			if r.Marker, err = requirement.ParseMarker(marker); err != nil {
+				return &MistakeError{fmt.Errorf("%s: %w", l.Place(), err)}
+			}
+		}
 		if wanted, err := r.Marker.Holds(j.wish.lockOptions("").Environment()); err != nil || !wanted {
 			continue
 		}
@@ -57,7 +62,7 @@ func (j *job) checkHash(p deps.Package) error {
 		case inURL == nil:
 		case inURL[1] == "sha256":
 			hashes = append(slices.Clip(hashes), "sha256:"+strings.ToLower(inURL[2]))
-		case j.tool.way() == UV: // pip has compared it
+		case j.tool.way() == UV && len(hashes) == 0: // pip has compared it
 			return &MistakeError{fmt.Errorf("%s: uv does not compare the hash behind the # of %s: give its SHA-256, #sha256=%s if the file is the right one", l.Place(), p.Wheel.Name, p.Wheel.SHA256)}
 		}
 		if len(hashes) > 0 && !slices.Contains(hashes, "sha256:"+p.Wheel.SHA256) {
