@@ -47,6 +47,9 @@ func (c IndexClient) find(ctx context.Context, bases []string, pin deps.Pin, tar
 			why = append(why, err)
 			continue
 		}
+		if err != nil && built.Name != "" {
+			break // an index before has what is needed
+		}
 		if err != nil {
 			return deps.Package{}, err
 		}

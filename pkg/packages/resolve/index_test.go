@@ -294,6 +294,12 @@ func TestFind(t *testing.T) {
 	if w := found[4].Wheel; w == nil || !strings.HasPrefix(w.URL, second.URL) {
 		t.Errorf("a source archive came before a wheel of another index: %+v", found[4])
 	}
+	second.Close()
+	found, err = IndexClient{}.Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"},
+		[]deps.Pin{{Name: "both", Version: "1", Hashes: []string{hashB}}}, indexTarget)
+	if err != nil || found[0].Source != first.URL+"/files/both-1.tar.gz" {
+		t.Errorf("without the second index: got %+v, %v", found, err)
+	}
 	for _, path := range second.asked {
 		if strings.Contains(path, "numpy") {
 			t.Error("the second index was asked for what the first has")
