@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -205,19 +206,26 @@ func (p *Provider) resolve(ctx context.Context, plan decide.Plan, facts image.Fa
 }
 
 // secondJAX warns of a JAX that hides the one of a base from build-image, because a package requires it. The plugin for the
-// accelerator is the base's.
+// accelerator is the base's, unless another is installed, too.
 func secondJAX(plan decide.Plan, wheels []image.Wheel) []string {
 	asked := func(l deps.Line) bool { return requirement.Normalize(l.Name()) == "jax" }
-	if !plan.HasRuntime() || !plan.Base.Runtime || len(plan.Added) > 0 || plan.IsLock() || slices.ContainsFunc(plan.Wanted.Requirements, asked) {
+	if !plan.HasRuntime() || !plan.Base.Runtime || len(plan.Added) > 0 || plan.IsLock() || slices.ContainsFunc(plan.Wanted.Requirements, asked) ||
+		strings.HasPrefix(plan.Base.Ref, decide.BaseName(plan.Settings.BaseImageRepo, api.CPU)+":") {
 		return nil
 	}
+	var said []string
 	for _, w := range wheels {
-		if n, err := wheel.ParseName(w.File); err == nil && n.Project() == "jax" {
-			return []string{fmt.Sprintf("a package requires jax, and version %s hides the one of the base image %s, whose plugin for the accelerator may not fit it: "+
+		n, err := wheel.ParseName(w.File)
+		switch {
+		case err != nil:
+		case strings.HasPrefix(n.Project(), "jax-cuda"), n.Project() == "libtpu":
+			return nil
+		case n.Project() == "jax":
+			said = []string{fmt.Sprintf("a package requires jax, and version %s hides the one of the base image %s, whose plugin for the accelerator may not fit it: "+
 				"add --runtime jax to install both, or limit jax to the base's version in a file of -c", n.Version, plan.Base.Ref)}
 		}
 	}
-	return nil
+	return said
 }
 
 // usable returns what a wish was resolved to, if an image can be made of it.
