@@ -69,7 +69,8 @@ func TestProjectsOfPyLock(t *testing.T) {
 
 // TestFromRoot: Hatch and PDM have forms of their own for what is beside a project, or above it.
 func TestFromRoot(t *testing.T) {
-	const lib = "-- lib/pyproject.toml --\n[project]\nname = 'lib'\ndependencies = ['b']\n-- app/inner/pyproject.toml --\n[project]\nname = 'lib'\ndependencies = ['b']\n"
+	const lib = "-- lib/pyproject.toml --\n[project]\nname = 'lib'\ndependencies = ['b']\n-- app/inner/pyproject.toml --\n[project]\nname = 'lib'\ndependencies = ['b']\n" +
+		"-- app/none/pyproject.toml --\n[project]\nname = 'lib'\noptional-dependencies.b = ['b']\n"
 	for text, want := range map[string]string{
 		"[project]\nname = 'app'\ndependencies = ['lib @ {root:parent:uri}/lib']\n":                                                         "lib",
 		"[project]\nname = 'app'\ndependencies = ['lib @ {root:uri}/inner']\n":                                                              "app/inner",
@@ -78,6 +79,7 @@ func TestFromRoot(t *testing.T) {
 		"[project]\nname = 'app'\ndependencies = ['lib @ file:///${PROJECT_ROOT}/../lib']\n":                                                "lib",
 		"[project]\nname = 'app'\n[tool.pdm.dev-dependencies]\ndev = ['-e file:///${PROJECT_ROOT}/inner#egg=lib']\n":                        "app/inner",
 		"[project]\nname = 'app'\n[dependency-groups]\ndev = ['-e file:///${PROJECT_ROOT}/inner#egg=lib', '-e file:///${PROJECT_ROOT}/']\n": "app/inner",
+		"[project]\nname = 'app'\n[tool.pdm.dev-dependencies]\ndev = ['-e file:///${PROJECT_ROOT}/none#egg=lib[b]']\n":                      "app/none",
 	} {
 		dir := project(t, "-- app/pyproject.toml --\n"+text+lib)
 		o := at(dir, "app")

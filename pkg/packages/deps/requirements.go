@@ -238,7 +238,15 @@ func localPath(text string) (path string, extras []string, err error) {
 	}
 	if url, found := strings.CutPrefix(path, "file:"); found {
 		path = strings.TrimPrefix(strings.TrimPrefix(url, "//localhost"), "//")
-		path, _, _ = strings.Cut(path, "#")
+		rest := ""
+		path, rest, _ = strings.Cut(path, "#")
+		rest, _, _ = strings.Cut(rest, ";")
+		for part := range strings.SplitSeq(rest, "&") {
+			egg, _ := strings.CutPrefix(part, "egg=")
+			if r, err := requirement.Parse(egg); err == nil {
+				extras = append(extras, r.Extras...)
+			}
+		}
 	} else if isURL(path) || !looksLocal(path) {
 		return "", nil, nil
 	}
