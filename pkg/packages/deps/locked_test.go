@@ -111,6 +111,10 @@ func TestPartOfAnArchive(t *testing.T) {
 	if err != nil || l.Packages[0].Source != "https://h/x.zip#subdirectory=libs/x" || l.Packages[0].SourceSHA256 != hashA {
 		t.Errorf("%+v, %v", l, err)
 	}
+	_, err = ReadPyLock([]byte(withHashes(strings.Replace(text, "url = 'https://h/x.zip'", "path = 'x.zip'", 1))), lockOptions())
+	if err == nil || !strings.Contains(err.Error(), "package x: a project in the directory libs/x of the archive x.zip can't be installed") {
+		t.Errorf("of a file: %v", err)
+	}
 }
 
 func TestReadPyLock(t *testing.T) {

@@ -134,6 +134,8 @@ func (p pylockPackage) chosen(o LockOptions) (Package, error) {
 		}
 	case p.Archive != nil && strings.HasSuffix(lastPart(p.Archive.URL, p.Archive.Path), ".whl"):
 		files = []file{*p.Archive}
+	case p.Archive != nil && p.Archive.URL == "" && p.Archive.Subdirectory != "":
+		return chosen, fmt.Errorf("package %s: a project in the directory %s of the archive %s can't be installed: unpack it in the project, and lock its directory", p.Name, p.Archive.Subdirectory, p.Archive.Path)
 	case p.Archive != nil:
 		chosen.source(*p.Archive)
 	case p.Sdist != nil:
