@@ -324,7 +324,10 @@ func (w *uvWalk) add(p uvPackage) error {
 	files := p.Source.located(p.Wheels)
 	switch {
 	case p.Source.Git != "":
-		chosen.Source = gitSource(p.Source.Git)
+		var err error
+		if chosen.Source, err = gitSource(p.Source.Git); err != nil {
+			return fmt.Errorf("package %s: %w", p.Name, err)
+		}
 	case p.Source.URL != "" && len(files) == 0:
 		from := file{URL: p.Source.URL, Subdirectory: p.Source.Subdirectory}
 		if p.Sdist != nil { // it has the hash alone
@@ -342,12 +345,16 @@ func (w *uvWalk) add(p uvPackage) error {
 }
 
 // gitSource returns uv's URL of a Git repository, whose fragment is the commit, as pip knows it.
-func gitSource(address string) string {
+func gitSource(address string) (string, error) {
 	address, commit, _ := strings.Cut(address, "#")
 	address, query, _ := strings.Cut(address, "?")
 	source := "git+" + address + "@" + commit
-	if parameters, err := url.ParseQuery(query); err == nil && parameters.Get("subdirectory") != "" {
+	parameters, err := url.ParseQuery(query)
+	if err != nil {
+		return "", fmt.Errorf("reading the URL %s: %w", Hidden(address), err)
+	}
+	if parameters.Get("subdirectory") != "" {
 		source += "#subdirectory=" + parameters.Get("subdirectory")
 	}
-	return source
+	return source, nil
 }

@@ -37,6 +37,15 @@ func TestFilesOfUV(t *testing.T) {
 	}
 }
 
+// TestOddTreeOfUV: a URL that can't be read is not one of the tree's root.
+func TestOddTreeOfUV(t *testing.T) {
+	const text = "version = 1\n[[package]]\nname = 'app'\nsource = { virtual = '.' }\ndependencies = [{ name = 'x' }]\n[[package]]\nname = 'x'\nversion = '1'\n" +
+		"source = { git = 'https://h/x?subdirectory=libs%2Fx;y#abc' }\n"
+	if _, err := ReadUV([]byte(text), "app", lockOptions()); err == nil || !strings.Contains(err.Error(), "package x: reading the URL https://h/x: invalid semicolon") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestEnvironmentsOfUV: a lock for other systems alone lacks packages, so it is refused.
 func TestEnvironmentsOfUV(t *testing.T) {
 	t.Parallel()
