@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m kinetic …`, the command `kinetic …`, and pip's `kubectl-kinetic`: what `kubectl kinetic …` is."""
+"""`python -m kinetic …` and the command `kinetic …`: what `kubectl kinetic …` is."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ def main() -> int:
     except NotInstalled as exc:
         print(f"error: {exc}", file=sys.stderr)
         return exc.code
-    completes = os.path.basename(sys.argv[0]).startswith("kubectl_complete-")  # by this name, kubectl asks what may follow
-    words = [sys.argv[0] if completes else path, *sys.argv[1:]]
     if os.name == "nt":
         import signal
         import subprocess
 
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the console sends Ctrl-C to both, and the exit code tells what became of it
-        return subprocess.call(words, executable=path)
-    os.execv(path, words)
+        return subprocess.call([path, *sys.argv[1:]])
+    os.execv(path, [path, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

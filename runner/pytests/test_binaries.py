@@ -11,7 +11,7 @@ import sys
 
 import cloudpickle
 import pytest
-from conftest import BINARIES, RUNNER, Project
+from conftest import RUNNER, Project
 from kinetic import NotInstalled
 from kinetic.client import binaries
 
@@ -75,38 +75,3 @@ def test_ctrl_c_on_windows(project: Project) -> None:
     binary.chmod(0o755)
     done = project.run(CTRL_C, code=130, env={"KINETIC_BIN": str(project.home)})
     assert done.stderr == ""
-
-
-PIPS = """#!{python}
-import sys
-from kinetic.__main__ import main
-sys.exit(main())
-"""
-
-
-@pytest.fixture
-def pips(local: Project) -> pathlib.Path:
-    """The plugin as pip makes it."""
-    script = local.home / "kubectl-kinetic"
-    script.write_text(PIPS.format(python=sys.executable))
-    script.chmod(0o755)
-    return script
-
-
-def output(local: Project, *words: object, **env: str) -> str:
-    done = subprocess.run([str(word) for word in words], env=local.environment(env), capture_output=True, text=True, timeout=120, check=False)
-    return done.stdout + done.stderr
-
-
-def test_plugin_of_pip(local: Project, pips: pathlib.Path) -> None:
-    completion = local.home / "kubectl_complete-kinetic"
-    completion.symlink_to(pips.name)
-    assert output(local, pips, "version", "--client").startswith("kubectl kinetic ")
-    assert output(local, completion, "version", "").startswith("--client\t")  # kubectl runs it for Tab: it must run no command
-
-
-def test_plugin_of_pip_without_binaries(local: Project, pips: pathlib.Path) -> None:
-    """As from a checkout: it starts the plugin that is next on PATH, never itself."""
-    assert output(local, pips, "version", KINETIC_BIN="", PATH=str(local.home)).startswith("error: kubectl-kinetic is not on PATH: install")
-    path = f"{local.home}:{BINARIES}"
-    assert output(local, pips, "version", "--client", KINETIC_BIN="", PATH=path).startswith("kubectl kinetic ")

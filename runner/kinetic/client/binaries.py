@@ -31,17 +31,11 @@ def find(name: str) -> str:
     places = [chosen] if chosen else [beside, *filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep))]
     for place in places:  # not shutil.which, which on Windows looks into the working directory first
         path = os.path.abspath(os.path.join(place, name + (".exe" if os.name == "nt" else "")))
-        if os.path.isfile(path) and os.access(path, os.X_OK) and not (name == FRONT_DOOR and starts_package(path)):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     where = f"in {chosen}, which KINETIC_BIN names" if chosen else "on PATH"
     advice = "; a job can only submit others if its image has it" if "KINETIC_JOB_ID" in os.environ else ""
     raise NotInstalled(f"{name} is not {where}: {INSTALL}{advice}")
-
-
-def starts_package(path: str) -> bool:
-    """Report whether a file is what pip makes of this package's scripts: it would only start the package again."""
-    with open(path, "rb") as file:
-        return b"kinetic.__main__" in file.read(1 << 20)  # a launcher of Windows is smaller
 
 
 def environment() -> dict[str, str]:
