@@ -42,6 +42,9 @@ def test_program_that_embeds_python(monkeypatch: pytest.MonkeyPatch) -> None:
     for executable in ("/opt/blender/blender", "", None):
         monkeypatch.setattr(sys, "executable", executable)
         assert binaries.PYTHON not in binaries.environment()
+    monkeypatch.setattr(sys, "executable", "/opt/mypyapp")
+    monkeypatch.setattr(sys, "frozen", True, raising=False)  # PyInstaller
+    assert binaries.PYTHON not in binaries.environment()
 
 
 def test_binary_in_the_working_directory(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,14 +162,16 @@ spool.LogParts.publish_all = publish_all
 
     def test_no_call_starts_after_the_loss_of_a_host(self):
         files = {"train.py": "def f(): print('ran')"}
-        processes = self.hosts(function(), files, numbers=(0, 1, 2), change="leader.MEET_SECONDS = 0; leader.RESTART_SECONDS = 0.5")
-        self.eventually(lambda: self.connections() == 2, *processes)
+        change, seated = "leader.MEET_SECONDS = 0; leader.RESTART_SECONDS = 0.5", os.path.join(self.root, "seated")
+        processes = [self.host(number, function(), files, change=change + SEATED % seated if number == 1 else change) for number in (0, 1, 2)]
+        self.eventually(lambda: os.path.exists(seated), *processes)
         processes[1].send_signal(signal.SIGTERM)
         self.finish(processes[1])
         late = self.host(3, function(), files)
         ran = self.finish(processes[0])
         self.assertEqual((ran.code, self.exists("end.json")), (143, False))
         self.assertIn("kinetic: host 1 was lost", ran.out)
+        self.assertEqual(processes[2].stdout.readline(), b"\x1ekinetic: the job ended or failed before the call started on this host\n")
         self.terminate(processes[2], late)
         self.assertEqual([host for host in range(4) if "ran" in self.lines(host)], [])
 

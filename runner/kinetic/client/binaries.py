@@ -44,7 +44,7 @@ def environment() -> dict[str, str]:
     A local job uses that, and other jobs use its version. A program that embeds Python can't be used as one.
     """
     env = {**os.environ, **default_variables()}
-    if "py" in os.path.basename(sys.executable or "").lower():
+    if "py" in os.path.basename(sys.executable or "").lower() and not getattr(sys, "frozen", False):
         env[PYTHON] = sys.executable
     here, found = os.path.dirname(sys.executable or ""), shutil.which("python3")
     if here and (found is None or os.path.dirname(found) != here):

@@ -78,11 +78,14 @@ class LeaderAttempt(HostAttempt):
                 self.say(outcome.message)
                 return outcome
             self.wait(come, min(time.monotonic() + RAN_SECONDS, over[0] if over else math.inf))
-            if self.options.budget:
+            if self.options.budget and not come():
                 with suppress(RunnerError):
                     self.note_ran()
         self._complete_at = time.monotonic()
-        return None if link.complete else self.stopped_early()
+        if link.complete:
+            return None
+        link.stop()  # those that waited must not start when the last ones come
+        return self.stopped_early()
 
     @property
     def runtime_from(self):

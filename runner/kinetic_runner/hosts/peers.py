@@ -118,9 +118,9 @@ class Leader:
         """Note how a host's call ended."""
         self.outcomes[outcome.host] = outcome
         if outcome.failed:
-            self._stop()
+            self.stop()
 
-    def _stop(self):
+    def stop(self):
         """Tell all hosts to end their calls."""
         if not self.stopping:
             self.stopping, self._end_by = True, time.monotonic() + REPORT_SECONDS
@@ -224,7 +224,7 @@ class Leader:
                 self._drop(seat.channel)
             seat.leave(0.0)  # its earlier runner does not come back
             if host in self.missing:  # LeaderWorkerSet does not always notice that it was replaced
-                self._stop()
+                self.stop()
             raise RunnerError(f"host {host} was restarted, so it takes no part in this attempt")
         self._seat(host, seat, channel, message["start"])
         channel.send({"attempt": self.attempt, "ran": self.ran, "now": time.time()})
