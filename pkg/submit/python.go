@@ -91,6 +91,7 @@ func versionOf(ctx context.Context, python string, m Machine) (string, error) {
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, python, "-I", "-S", "-c", versionScript)
 	cmd.Stderr = &stderr
+	cmd.WaitDelay = time.Second // a shim may leave behind what holds its output open
 	out, err := cmd.Output()
 	version, executable, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	version = strings.TrimSpace(version)

@@ -89,9 +89,9 @@ const askVersion = "import sys; print(sys.version.split()[0], sys.version_info >
 // python looks for what runs jobs on this machine. Others don't need it.
 func python(ctx context.Context) Finding {
 	const need = "only --local needs it"
-	path, err := exec.LookPath("python3")
+	path, err := exec.LookPath(platform.Python())
 	if err != nil {
-		return Skip("no python3 on PATH; %s", need)
+		return Skip("no %s on PATH; %s", platform.Python(), need)
 	}
 	output, err := platform.Run(ctx, platform.Command{Path: path, Args: []string{"-c", askVersion}})
 	version, enough, _ := strings.Cut(strings.TrimSpace(output), " ")

@@ -100,7 +100,7 @@ func (i interpreter) misfit(w Request) string {
 
 // pythons returns the paths of the interpreters that may fit.
 func (r Resolver) pythons(t wheel.Target) (paths []string) {
-	names := []string{cmp.Or(r.Python, "python3")}
+	names := []string{cmp.Or(r.Python, platform.Python())}
 	if t.Python != "" {
 		names = append(names, "python"+t.Python)
 	}
