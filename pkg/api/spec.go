@@ -183,6 +183,10 @@ const OverlayMarker = "# Written by kubectl kinetic run --write-overlay"
 // not part of the project.
 const FetchedMarker = ".kinetic-outputs"
 
+// MetadataDir is the directory in the package that stands for the installation of the user's projects: the runner adds it
+// to the end of sys.path, as a directory of site-packages. A job that submits others does not pass its own on.
+const MetadataDir = ".kinetic-metadata"
+
 const (
 	// maxSetName is the length of the longest LeaderWorkerSet name that works:
 	// StatefulSets append to it to name the workers.

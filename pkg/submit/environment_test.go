@@ -100,7 +100,7 @@ func TestModulesOfProjects(t *testing.T) {
 			t.Errorf("command %v: sys.path %q, want %q", command, p.call.SysPath, want)
 		}
 		last := slices.ContainsFunc(p.Files.Index.Files, func(f api.IndexFile) bool {
-			return f.Path == metadataDir+"/projects.pth" && f.Size == int64(len("../src\n../libs/a/src\n../flat\n"))
+			return f.Path == api.MetadataDir+"/projects.pth" && f.Size == int64(len("../src\n../libs/a/src\n../flat\n"))
 		})
 		if last != command {
 			t.Errorf("command %v: its directories come last: %v", command, last)

@@ -16,10 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-// metadataDir is the directory in the package that stands for the installation of the user's projects: the runner adds it to the end
-// of sys.path, as a directory of site-packages.
-const metadataDir = ".kinetic-metadata"
-
 // installProjects does what installing the projects that travel with the job would do: code can import their modules, and finds
 // their versions and entry points. What a command finds comes last, because its programs may be anybody's.
 func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
@@ -28,12 +24,12 @@ func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 	if c.Kind != api.CallCommand {
 		c.SysPath, dirs = searched, nil
 	}
-	if slices.ContainsFunc(p.Files.Index.Files, func(f api.IndexFile) bool { return f.Path == metadataDir }) {
-		return nil // a file of the user's
-	}
 	texts := map[string]string{}
 	for _, dir := range dirs {
-		texts[metadataDir+"/projects.pth"] += "../" + dir + "\n"
+		if strings.ContainsAny(dir, "\r\n") || strings.TrimSpace(dir) != dir {
+			continue // it would be another line, which Python may run
+		}
+		texts[api.MetadataDir+"/projects.pth"] += "../" + dir + "\n"
 	}
 	var names []string
 	for _, dir := range p.Deps.LocalDirs {
@@ -52,11 +48,11 @@ func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 		info := name + "-" + strings.ReplaceAll(version, "-", "_") + ".dist-info/"
 		for _, file := range slices.Sorted(maps.Keys(files)) {
 			if files[file] != "" {
-				texts[metadataDir+"/"+info+file] = files[file]
+				texts[api.MetadataDir+"/"+info+file] = files[file]
 				record += info + file + ",,\n"
 			}
 		}
-		texts[metadataDir+"/"+info+"RECORD"] = record + info + "RECORD,,\n" // so that pip can remove it
+		texts[api.MetadataDir+"/"+info+"RECORD"] = record + info + "RECORD,,\n" // so that pip can remove it
 	}
 	return p.Files.Add(texts)
 }

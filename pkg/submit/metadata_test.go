@@ -36,7 +36,7 @@ func TestMetadataOfProjects(t *testing.T) {
 		"of an egg-info that is not packaged": {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info, ".kineticignore": "*.egg-info\n"}, nil, "my_p-3.dev1.dist-info/METADATA my_p-3.dev1.dist-info/RECORD | src"},
 		"of an egg-info that is":              {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info}, nil, " | src"},
 		"members":                             {map[string]string{"requirements.txt": "-e ./a\n-e ./b\n", "a/pyproject.toml": fixed, "b/pyproject.toml": strings.ReplaceAll(fixed, "My.P", "b")}, nil, "b-1_2.dist-info/METADATA b-1_2.dist-info/RECORD my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD | a b"},
-		"beside a file of that name":          {map[string]string{"pyproject.toml": fixed, ".kinetic-metadata": ""}, nil, " | ."},
+		"of a job that submits this one":      {map[string]string{"requirements.txt": "-e ./a\n", "a/pyproject.toml": fixed, ".kinetic-metadata/b-1.dist-info/METADATA": info, ".kinetic-metadata/projects.pth": "../b\n"}, nil, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD | a"},
 		"without a name":                      {map[string]string{"requirements.txt": "six\n", "pyproject.toml": "[tool.ruff]\n"}, nil, " | "},
 		"with a name that is none":            {map[string]string{"pyproject.toml": "[project]\nname = \"../x\"\nversion = \"1\"\n"}, nil, " | ."},
 	}
@@ -48,7 +48,7 @@ func TestMetadataOfProjects(t *testing.T) {
 			}
 			var added []string
 			for _, f := range p.Files.Index.Files {
-				if path, found := strings.CutPrefix(f.Path, metadataDir+"/"); found {
+				if path, found := strings.CutPrefix(f.Path, api.MetadataDir+"/"); found {
 					added = append(added, path)
 				}
 			}

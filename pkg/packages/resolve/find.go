@@ -47,8 +47,8 @@ func (c IndexClient) find(ctx context.Context, bases []string, pin deps.Pin, tar
 			why = append(why, err)
 			continue
 		}
-		if err != nil && built.Name != "" {
-			break // an index before has what is needed
+		if err != nil && built.Name != "" && len(pin.Hashes) == 1 && ctx.Err() == nil {
+			break // this one could only have the same file
 		}
 		if err != nil {
 			return deps.Package{}, err

@@ -49,8 +49,8 @@ func (j *job) checkHash(p deps.Package) error {
 		if err != nil && l.Name() != "" {
 			return err
 		}
-		if _, marker, found := strings.Cut(l.Text, " ;"); found && l.Name() == "" {
-			if r.Marker, err = requirement.ParseMarker(marker); err != nil {
+		if at := lazyregexp.Of(` ;|; `).FindStringIndex(l.Text); at != nil && l.Name() == "" {
+			if r.Marker, err = requirement.ParseMarker(l.Text[at[1]:]); err != nil {
 				return &MistakeError{fmt.Errorf("%s: %w", l.Place(), err)}
 			}
 		}

@@ -86,6 +86,7 @@ func TestHashesOfURLs(t *testing.T) {
 		"of another kind":                {other + "#sha512=" + b, "requirements.txt:1: uv does not compare the hash behind the # of a-1-py3-none-any.whl: give its SHA-256, #sha256=" + a},
 		"for another system":             {"a==1\n" + other + "#sha256=" + b + " ; sys_platform == 'win32'", ""},
 		"unnamed, for another system":    {"a==1\n" + address + "#sha256=" + b + " ; sys_platform == 'win32'", ""},
+		"the same, as pip reads it":      {"a==1\n" + address + "#sha256=" + b + "; sys_platform == 'win32'", ""},
 		"of another kind, and beside it": {other + "#sha512=" + b + " --hash=sha256:" + a + "\nc==2 --hash=sha256:" + b, ""},
 		"of another kind, and another":   {other + "#sha512=" + b + " --hash=sha256:" + b, "requirements.txt:1: a-1-py3-none-any.whl has the SHA-256 " + a},
 		"one without":                    {"--require-hashes\n" + other + "#sha256=" + a, "requirements.txt needs c 2, but has no line with its hash"},

@@ -300,6 +300,10 @@ func TestFind(t *testing.T) {
 	if err != nil || found[0].Source != first.URL+"/files/both-1.tar.gz" {
 		t.Errorf("without the second index: got %+v, %v", found, err)
 	}
+	// The second index may have the wheel that the lock allows, so that it must not be left out silently.
+	if _, err := (IndexClient{}).Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"}, pins[4:], indexTarget); err == nil {
+		t.Error("an index that may have the wheel was left out")
+	}
 	for _, path := range second.asked {
 		if strings.Contains(path, "numpy") {
 			t.Error("the second index was asked for what the first has")

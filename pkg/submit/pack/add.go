@@ -10,14 +10,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Add adds small files that are not on disk, by their paths, and leaves those that the plan has as they are. They are one
-// blob more: the others stay what they are.
+// Add adds small files that are not on disk, by their paths, which the plan must not have. They are one blob more: the
+// others stay what they are.
 func (p *Plan) Add(texts map[string]string) error {
 	s := source{packed: true, stored: true}
 	for _, rel := range slices.Sorted(maps.Keys(texts)) {
-		if slices.ContainsFunc(p.files, func(f file) bool { return f.rel == rel }) {
-			continue
-		}
 		size := int64(len(texts[rel]))
 		p.Index.Files = append(p.Index.Files, api.IndexFile{Path: rel, Size: size, Blob: len(p.Index.Blobs), Offset: int64(len(s.blob))})
 		s.members = append(s.members, len(p.files))

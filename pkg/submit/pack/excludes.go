@@ -39,7 +39,7 @@ const (
 // why returns why a path is left out, or kept. Call it as pack.Options.Ignore is called.
 func (x excludes) why(rel string, isDir bool) reason {
 	// alwaysExcluded are files and directories that are never packaged, at any depth.
-	alwaysExcluded := []string{".git", "__pycache__"}
+	alwaysExcluded := []string{".git", "__pycache__", api.MetadataDir}
 	name, dir := path.Base(rel), filepath.Join(x.root, filepath.FromSlash(rel))
 	// defaults are not packaged, at any depth, unless PlanOptions.NoDefaultExcludes is set.
 	defaults := []string{".DS_Store"}
