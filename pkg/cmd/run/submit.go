@@ -176,8 +176,11 @@ func (o *options) applyError(ctx context.Context, err error) error {
 	return said.In(o.streams.ErrOut, said.Err.Error())
 }
 
-// submitError gives errors in the input exit code 2.
+// submitError gives errors in the input exit code 2, unless the job may run.
 func submitError(err error) error {
+	if errors.As(err, new(*submit.MayRunError)) { // whatever it wraps
+		return err
+	}
 	if errors.As(err, new(*submit.ExistsError)) || errors.As(err, new(*submit.StoreError)) || errors.As(err, new(*submit.InputError)) {
 		return cli.Usage(err)
 	}
@@ -189,10 +192,10 @@ func leftBy(err error) string {
 	var exists *submit.ExistsError
 	var mayRun *submit.MayRunError
 	switch {
+	case errors.As(err, &mayRun): // whatever it wraps
+		return mayRun.Advice()
 	case errors.As(err, &exists):
 		return exists.Error()
-	case errors.As(err, &mayRun):
-		return mayRun.Advice()
 	default:
 		return "nothing was started"
 	}

@@ -46,6 +46,7 @@ func TestInterruptedSubmit(t *testing.T) {
 	cancel()
 	mayRun := fmt.Errorf("no answer: %w", &submit.MayRunError{})
 	taken := &submit.ExistsError{ID: "a1", Where: "namespace ml", Same: true}
+	started := func(cause error) error { return fmt.Errorf("%w, after %w", mayRun, cause) }
 	for name, tt := range map[string]struct {
 		ctx  context.Context
 		err  error
@@ -55,7 +56,10 @@ func TestInterruptedSubmit(t *testing.T) {
 		"nothing there":              {interrupted, context.Canceled, cli.ExitInterrupted, "interrupted; nothing was started\n"},
 		"the job may run":            {interrupted, mayRun, cli.ExitInterrupted, "interrupted; " + (&submit.MayRunError{}).Advice() + "\n"},
 		"there is such a job":        {interrupted, taken, cli.ExitInterrupted, "interrupted; " + taken.Error() + "\n"},
+		"started, then taken":        {interrupted, started(taken), cli.ExitInterrupted, "interrupted; " + (&submit.MayRunError{}).Advice() + "\n"},
 		"not interrupted, may run":   {t.Context(), mayRun, cli.ExitFailed, ""},
+		"may run, then taken":        {t.Context(), started(taken), cli.ExitFailed, ""},
+		"may run, then unusable":     {t.Context(), started(&submit.StoreError{}), cli.ExitFailed, ""},
 		"not interrupted, taken":     {t.Context(), taken, cli.ExitUsage, ""},
 		"not interrupted, unusable":  {t.Context(), &submit.StoreError{}, cli.ExitUsage, ""},
 		"not interrupted, a mistake": {t.Context(), &submit.InputError{}, cli.ExitUsage, ""},
