@@ -71,7 +71,7 @@ func FindJob(ctx context.Context, registry job.Registry, word string) (*job.Job,
 
 // resumeFrom finds the job with whose outputs this one begins. The pod copies them: it has
 // the rights on the bucket, knows from their index which are complete, and does it again if
-// it was interrupted.
+// it was interrupted. The plan names the job that was found, even if it can't be resumed from.
 func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned, error) {
 	old, err := FindJob(ctx, registry, p.request.ResumeFrom)
 	var left *job.CleanedUpError
@@ -81,6 +81,7 @@ func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned
 	if err != nil {
 		return p, inputErrorf("--resume-from: %w", err)
 	}
+	p.Spec.ResumeFrom = old.ID()
 	switch dir := old.Handle.OutputDir; {
 	case old.Handle.ByPythonTool():
 		return p, inputErrorf("--resume-from %s: keras-kinetic made that job; copy its outputs, and pass them with --output-dir", old.ID())
@@ -91,7 +92,6 @@ func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned
 	case old.Store.URL() != p.Spec.Store:
 		return p, inputErrorf("--resume-from %s: that job is in the store %s, this one in %s: use --store %s", old.ID(), old.Store.URL(), p.Spec.Store, old.Store.URL())
 	}
-	p.Spec.ResumeFrom = old.ID()
 	return p, nil
 }
 

@@ -24,7 +24,8 @@ func (o *options) lookUp(ctx context.Context, p submit.Planned, registry job.Reg
 	}
 	notFound, isID := errors.AsType[*job.IDError](err)
 	gone := isID && notFound.Kind() != api.KindElsewhere
-	if !gone && (err != nil || resolved.Spec.ResumeFrom == o.earlier.Handle.ResumeFrom) { // else its ID is only the beginning of another
+	another := resolved.Spec.ResumeFrom != "" && resolved.Spec.ResumeFrom != o.earlier.Handle.ResumeFrom // its ID is only the beginning of this one
+	if !gone && !another {
 		return resolved, err
 	}
 	o.ui.Note(o.earlier.beginsAnew())
