@@ -84,9 +84,7 @@ func (c Context) parts(config *clientcmdapi.Config) (*clientcmdapi.Context, *cli
 
 // differences returns why a cluster of the kubeconfig does not lead to one of the servers.
 func differences(cluster *clientcmdapi.Cluster, servers []Server) []Difference {
-	if open := slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Closing }); len(open) > 0 {
-		servers = open
-	}
+	servers = staying(servers)
 	i := index(servers, cluster)
 	switch {
 	case i < 0:
@@ -95,6 +93,15 @@ func differences(cluster *clientcmdapi.Cluster, servers []Server) []Difference {
 		return []Difference{{Setting: "certificate", Have: "another", Want: "that of the cluster"}}
 	}
 	return nil
+}
+
+// staying returns the servers that are not to be closed, or all if none stays.
+func staying(servers []Server) []Server {
+	open := slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Closing })
+	if len(open) == 0 {
+		return servers
+	}
+	return open
 }
 
 // index returns which of the servers a cluster of the kubeconfig leads to, -1 if to none.
@@ -154,11 +161,9 @@ func pointed(cluster *clientcmdapi.Cluster, servers []Server) *clientcmdapi.Clus
 	if cluster == nil {
 		cluster = clientcmdapi.NewCluster()
 	}
-	i := max(0, index(servers, cluster))
-	if servers[i].Closing {
-		i = 0
-	}
-	cluster.Server, cluster.CertificateAuthorityData, cluster.CertificateAuthority = servers[i].URL, servers[i].Authority, ""
+	servers = staying(servers)
+	to := servers[max(0, index(servers, cluster))]
+	cluster.Server, cluster.CertificateAuthorityData, cluster.CertificateAuthority = to.URL, to.Authority, ""
 	return cluster
 }
 

@@ -99,6 +99,7 @@ func TestContextThatExists(t *testing.T) {
 		}
 	}
 	same := func(*clientcmdapi.Config) {}
+	closing := Server{URL: "https://203.0.113.10", Authority: []byte("certificate"), Closing: true}
 	for title, tt := range map[string]struct {
 		before      func(*clientcmdapi.Config)
 		servers     []Server
@@ -112,7 +113,9 @@ func TestContextThatExists(t *testing.T) {
 		"with a port":             {as("https://203.0.113.10:443/", []byte("certificate")), servers, nil, nil, as("https://203.0.113.10:443/", []byte("certificate"))},
 		"another address": {as("https://203.0.113.9", []byte("old")), servers, nil,
 			[]Difference{{Setting: "address", Have: "https://203.0.113.9", Want: "https://gke-1.us-central1.gke.goog"}}, as("https://gke-1.us-central1.gke.goog", nil)},
-		"an address that is to be closed": {same, []Server{servers[0], {URL: "https://203.0.113.10", Authority: []byte("certificate"), Closing: true}}, nil,
+		"an address that is to be closed": {same, []Server{servers[0], closing}, nil,
+			[]Difference{{Setting: "address", Have: "https://203.0.113.10", Want: "https://gke-1.us-central1.gke.goog"}}, as("https://gke-1.us-central1.gke.goog", nil)},
+		"the first address is to be closed": {same, []Server{closing, servers[0]}, nil,
 			[]Difference{{Setting: "address", Have: "https://203.0.113.10", Want: "https://gke-1.us-central1.gke.goog"}}, as("https://gke-1.us-central1.gke.goog", nil)},
 		"another certificate": {as("https://203.0.113.10", []byte("old")), servers, nil,
 			[]Difference{{Setting: "certificate", Have: "another", Want: "that of the cluster"}}, same},
