@@ -34,7 +34,8 @@ func (p *Provider) prebuilt(ctx context.Context, plan decide.Plan, id string) (d
 		return done, fmt.Errorf("choosing the files of %s, which depend on the base image's Python: %w; or use --python instead of an image that this machine can't read", plan.Wanted.Source, err)
 	}
 	if errors.As(err, &registry) {
-		return p.unpinned(ctx, plan, facts, id, nil, done) // only the nodes know the base
+		done, refused := p.unpinned(ctx, plan, facts, id, nil, done) // only the nodes know the base
+		return done, (&resolve.NotHereError{Why: registry.Error()}).Explain(refused)
 	}
 	if err != nil {
 		return done, err
