@@ -35,11 +35,15 @@ func budget(s api.Spec, prices price.Table) (time.Duration, error) {
 	if perHour == nil || *perHour <= 0 {
 		return 0, fmt.Errorf("--max-cost %s: the price of %s is unknown: use --max-runtime, or put the price into the file that %s names", price.Dollars(s.MaxCost), s.AcceleratorText, price.Variable)
 	}
-	all := *perHour * float64(s.Machines()/s.Accelerator.Hosts)
+	count, what := s.Machines()/s.Accelerator.Hosts, s.AcceleratorText
+	if count > 1 {
+		what = fmt.Sprintf("%d × %s", count, what)
+	}
+	all := *perHour * float64(count)
 	hours := min(s.MaxCost/all, math.MaxInt64/float64(time.Hour)/2)
 	d := time.Duration(hours * float64(time.Hour)).Truncate(time.Second)
 	if d < leastBudget {
-		return 0, fmt.Errorf("--max-cost %g pays for less than a minute of %s, which costs %s an hour: use a larger amount", s.MaxCost, s.AcceleratorText, price.Dollars(all))
+		return 0, fmt.Errorf("--max-cost %g pays for less than a minute of %s, which costs %s an hour: use a larger amount", s.MaxCost, what, price.Dollars(all))
 	}
 	return d, nil
 }

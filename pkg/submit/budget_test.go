@@ -35,6 +35,7 @@ func TestBudget(t *testing.T) {
 		"two hosts cost double": {"l4", 2, 5, "", hours(5, 2*l4), ""},
 		"a fortune":             {"l4", 1, 1e9, "", hours(1e6, 1).Truncate(time.Hour), ""},
 		"less than a minute":    {"l4", 1, 0.0001, "", 0, "--max-cost 0.0001 pays for less than a minute of l4, which costs $"},
+		"of several machines":   {"l4", 4, 0.0001, "", 0, "--max-cost 0.0001 pays for less than a minute of 4 × l4, which costs $"},
 		"no price":              {"cpu", 1, 5, "", 0, "--max-cost $5.00: the price of cpu is unknown: use --max-runtime, or put the price into the file that KINETIC_PRICES names"},
 		"no price of flex-start": {"l4", 1, 5, api.CapacityFlexStart, 0,
 			"--max-cost $5.00: the price of l4 is unknown"},

@@ -58,7 +58,7 @@ const (
 	// of secrets of Hugging Face, OpenAI, GitHub, GitLab, Slack, AWS and Google.
 	secretForm = `(?i:\bbearer\s+\S|\bauthorization\\?["']?\s*[:=])|-----BEGIN|` +
 		`\b(?:hf_(?:[a-z]*[A-Z0-9][A-Za-z0-9]{5}|[a-z]{16})|sk-[\w-]{16}|gh[oprsu]_\w{4}|github_pat_|glpat-|` +
-		`xox[abprs]-|(?:AKIA|ASIA)[A-Z0-9]{8}|AIza[\w-]{20}|ya29\.)`
+		`xox[abprs]-|(?:AKIA|ASIA)[A-Z0-9]{8}|AIza[\w-]{20}|ya29\.|eyJ[\w-]{10,}\.eyJ)`
 	// urlUser is the user and password of a URL, after the part that is kept;
 	// urlUserAnywhere is the same for text of any syntax.
 	urlUser         = `(?i)(https?://)[^\s/"'…]+@|(\w://)[^\s/"'…:]*:[^\s/"'…]+@`

@@ -38,7 +38,7 @@ func TestHasSecret(t *testing.T) {
 		"Bearer xxx", "authorization: Basic eHh4",
 		"-H 'Authorization: Bearer xxx'", `{"Authorization":"xxx"}`, "-----BEGIN PRIVATE KEY-----",
 		"hf_" + x, "hf_aB3dE6gH", "sk-proj-" + x, "ghp_" + x, "github_pat_" + x, "AKIAIOSFODNN7EXAMPLE",
-		"AIza" + x, "ya29." + x,
+		"AIza" + x, "ya29." + x, "eyJ" + x + ".eyJ" + x,
 		"echo hf_aB3dE6gH | login", "https://user:pass@host/", "https://pass@host/", "postgres://user:pa'ss@host/db",
 		"export HF_TOKEN=hush", "login --password hush", "tokens token=hush", `{\"api_key\": 1}`,
 	} {
