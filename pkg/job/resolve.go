@@ -86,7 +86,7 @@ func (r *resolver) byFullID(ctx context.Context, word string) *Job {
 }
 
 // open reads the handle of a job that a word names, and checks that the job belongs to this registry. Without a workload and a
-// handle, it checks that the directory looks like a job. exists says that there is a workload.
+// handle, it checks that the directory looks like a job. exists reports whether there is a workload.
 func (r *resolver) open(ctx context.Context, j *Job, word string, exists bool) error {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError
@@ -111,7 +111,7 @@ func (r *resolver) open(ctx context.Context, j *Job, word string, exists bool) e
 }
 
 // checkOwner returns an error if a word is only the beginning of the ID of a job that may be another user's, and that a command
-// would end or remove. known says that the job has a readable handle: one without a user is everybody's.
+// would end or remove. known reports whether the job's handle could be read: a handle without a user is everybody's.
 func checkOwner(word string, h api.Handle, known bool) error {
 	if !strings.HasPrefix(h.JobID, word) || h.JobID == word || known && (h.User == "" || h.User == CurrentUser()) {
 		return nil

@@ -43,8 +43,8 @@ func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructur
 }
 
 // putSecrets creates the Secret of a job. Without permission the job still runs, but without a key,
-// unless its hosts wait for the key. taken says that another submit of the job came first: its Secret
-// then stays, of which hosts that are running may have the key, and this one is refused.
+// unless its hosts wait for the key. taken means that another submit of the job came first: its Secret
+// then stays, because running hosts may have its key, and this submit is refused.
 func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
 	put := s.putSecret
 	if taken {

@@ -231,7 +231,7 @@ func (s submission) secrets() map[string]string {
 }
 
 // supply does the steps that can run in any order: it checks that the ID is free,
-// uploads, makes the place ready, and completes the handle. left is that of vacant.
+// uploads, makes the place ready, and completes the handle. left is the state that vacant returns.
 func (s submission) supply(ctx context.Context, done *Submitted) (left api.State, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	if !done.Job.New {

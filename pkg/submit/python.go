@@ -20,16 +20,16 @@ import (
 // choosePython finds the interpreter of a local job, which must be able to run it and to read
 // the payload.
 func (p *Planned) choosePython(ctx context.Context, m Machine) (err error) {
+	const advice = "install Python 3.9 or newer, or activate a virtual environment that has it"
 	if p.Spec.Backend != api.BackendLocal {
 		return nil
 	}
 	if p.Python == "" {
 		if p.Python, err = exec.LookPath(platform.Python()); err != nil {
-			return errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
+			return errors.New("--local needs python3, and there is none on PATH: " + advice)
 		}
 	}
 	here, err := versionOf(ctx, p.Python, m)
-	const advice = "install Python 3.9 or newer, or activate a virtual environment that has it"
 	switch made := p.payload.Python; {
 	case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil: // perhaps it is only slow now
 		return nil

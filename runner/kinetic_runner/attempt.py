@@ -27,7 +27,7 @@ from .store.names import blob_name, payload_name, record_name
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
 
-CRASH_LEAD = 2.0  # seconds by which other hosts, which lose a peer, may notice first that a call crashed
+CRASH_LEAD = 2.0  # seconds by which a crash may be noticed later than the errors of hosts that lost it as a peer
 RAN_SECONDS = 60.0  # between two notes of how long an attempt has run, if that is limited
 PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 

@@ -69,8 +69,8 @@ func (c *cloud) tooLittle(ctx context.Context, q gke.Quota, where string) Findin
 	return Bad(c.quotaPage(), "%s", text)
 }
 
-// exhausted says which quotas of accelerators are used up. That is not wrong, since the cluster's own nodes may use
-// them. Nor is a project that may have no GPU at all: it may be for TPUs.
+// exhausted lists the accelerator quotas that are used up. That is no failure, since the cluster's own nodes may use
+// them. Neither is a GPU quota of zero: the project may be for TPUs.
 func (c *cloud) exhausted(project *compute.Project, region *compute.Region) Finding {
 	if all, known := gke.Quotas(project.Quotas)[accelerator.AllGPUs]; known && all.Limit == 0 {
 		return Skip("%s is 0: the project has no quota for GPUs in any region; request it at %s", all.Metric, c.quotaPage())

@@ -46,8 +46,8 @@ func deletion(d infra.Disk, names ...string) string {
 	return fmt.Sprintf("gcloud compute disks delete %s %s%s --project=%s", strings.Join(names, " "), flag, d.Location, d.Project)
 }
 
-// tellOfDisks says how to delete what GKE may leave, after a text, in one command for each location of a project. What
-// someone wants to keep is not among it.
+// tellOfDisks prints a text and the commands that delete the disks GKE may leave, one for each location of a project.
+// Disks that someone wants to keep are left out.
 func tellOfDisks(u *ui.UI, text string, disks []infra.Disk) {
 	type place struct{ project, location string }
 	names := map[place][]string{}

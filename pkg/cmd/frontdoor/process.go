@@ -78,7 +78,7 @@ func (p Process) answer() (int, error) {
 	if name == version.Word {
 		return exitOK, write(p.Stdout, version.String()+"\n")
 	}
-	if name == versionFlag { // which asks no cluster, like that of other programs
+	if name == versionFlag { // it asks no cluster, like the flag of other programs
 		name, rest = "version", slices.Concat([]string{clientFlag}, rest)
 	}
 	if strings.HasPrefix(name, "-") {

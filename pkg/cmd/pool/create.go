@@ -117,7 +117,7 @@ func outcomeWord(outcome gke.Outcome) string {
 	return string(outcome)
 }
 
-// noteKept says that limits, zones and labels of a pool that exists are not changed.
+// noteKept warns that the limits, zones and labels of an existing pool stay as they are.
 func (o *addOptions) noteKept(u *ui.UI, cluster *container.Cluster, plans []placed, results []result) {
 	for i, r := range results {
 		if r.Outcome != gke.Unchanged {

@@ -31,7 +31,7 @@ type earlier struct {
 	dir string
 	// unrecorded are names of variables with values of which no record is kept.
 	unrecorded []string
-	// resumes says that the new job begins with the outputs with which the earlier one began, anew that it can't.
+	// resumes means that the new job begins with the outputs that the earlier one began with; anew, that it can't.
 	resumes, anew bool
 }
 

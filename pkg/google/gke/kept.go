@@ -9,8 +9,8 @@ import (
 	"google.golang.org/api/container/v1"
 )
 
-// Kept says which zones and labels of a pool that exists differ from those that were asked for, and how to change them.
-// A pool that is placed as a whole stays in its zone.
+// Kept returns a warning for each setting of an existing pool, zones or labels, that differs from the options, with the
+// command that changes it. A pool with a placement policy stays in its zone.
 func Kept(c Cluster, is *container.NodePool, o Options) []string {
 	var all []string
 	update := fmt.Sprintf("change them with: gcloud container node-pools update %s --cluster=%s --location=%s --project=%s ", is.Name, c.Name, c.Location, c.Project)

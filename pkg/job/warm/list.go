@@ -161,7 +161,7 @@ func (b Backend) news(ctx context.Context, host *hostCalls, first bool) ([]api.J
 	return all, nil
 }
 
-// unread says that the calls of a host could not be read.
+// unread returns the warning for a host whose calls could not be read.
 func unread(host api.JobSummary, err error) string {
 	return fmt.Sprintf("could not read the calls of warm host %s, so the list may lack some: %v", host.ID, err)
 }

@@ -20,7 +20,7 @@ type Distribution struct {
 	EntryPoints string
 }
 
-// DistributionOf returns what the pyproject.toml in a directory says about its project. Without a name that can be
+// DistributionOf returns the project that the pyproject.toml in a directory describes. Without a name that can be
 // installed, the result is empty: who reads what the project needs reports mistakes.
 func DistributionOf(dir string) (d Distribution) {
 	var p struct {

@@ -117,7 +117,7 @@ type file struct {
 	Hash     string            // of uv: sha256:…
 	Hashes   map[string]string // of PEP 751
 	Size     int64
-	// Subdirectory is that of the project in an archive, "" for its root.
+	// Subdirectory is the project's directory in an archive, "" for the root.
 	Subdirectory string
 	// linked means that it is in a directory of links, which the user has named.
 	linked bool

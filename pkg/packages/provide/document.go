@@ -161,7 +161,7 @@ func wantedLines(plan decide.Plan) ([]string, error) {
 // requirements or none. With --require-hashes, that is an error. resolver names who resolves.
 func uncompared(plan decide.Plan, resolver string) ([]string, error) {
 	if at := plan.Wanted.HashesAt; at != "" && !plan.IsLock() {
-		return nil, &resolve.MistakeError{Err: fmt.Errorf("%s: %s does not compare hashes as --require-hashes wants unless each line of %s has a --hash: add them, also to URLs and to lines with conditions, or install uv or a suitable pip here",
+		return nil, &resolve.MistakeError{Err: fmt.Errorf("%s: --require-hashes needs a --hash on each line of %[3]s, because %[2]s resolves: add them, also to URLs and to lines with conditions, or install uv or a suitable pip here",
 			at, resolver, plan.Wanted.Source)}
 	}
 	hashed := func(l deps.Line) bool { return len(l.Hashes) > 0 && !strings.Contains(l.Text, "#sha") } // which pip compares

@@ -97,7 +97,7 @@ func obstacle(err error) (why string, others steps) {
 func closed(registry *image.RegistryError) string {
 	answer := "no answer"
 	if request := new(url.Error); !errors.As(registry.Err, &request) {
-		answer = firstLine(registry.Err) // such as that of a helper of Docker's that has the credentials
+		answer = firstLine(registry.Err) // such as the failure of a credential helper
 	}
 	if code := registry.Status(); code != 0 {
 		answer = fmt.Sprintf("%d %s", code, http.StatusText(code))

@@ -36,8 +36,8 @@ func (w Request) checkPinned() error {
 	return nil
 }
 
-// checkHash returns a *MistakeError if requirements or constraints name other hashes than that of the chosen wheel, or
-// none although all packages should have them.
+// checkHash returns a *MistakeError if the hash of the chosen wheel is not among those of its requirements and
+// constraints, or if they have none although all packages need one.
 func (j *job) checkHash(p deps.Package) error {
 	found := false
 	for _, l := range slices.Concat(j.wish.Requirements, j.wish.Constraints) {

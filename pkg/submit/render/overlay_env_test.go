@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// A patch that replaces the variables of the container drops those that the user gave, and secrets.
+// A patch that replaces the container's env drops the user's variables and secrets.
 func TestOverlayKeepsVariables(t *testing.T) {
 	const env, workers = "/spec/template/spec/containers/0/env", "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/env"
 	patch := func(kind, step string) map[string]string {

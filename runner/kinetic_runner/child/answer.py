@@ -30,9 +30,9 @@ def answer_signal(environ=os.environ):
 
 
 def find_projects():
-    """Append the directory of the package that stands for the installation of the user's projects to sys.path, and those that its .pth file lists.
+    """Append .kinetic-metadata, which stands for the installation of the user's projects, to sys.path, and the directories in its .pth file.
 
-    They come behind site-packages and the standard library, which they must not hide.
+    They come last, so that they hide neither site-packages nor the standard library.
     """
     stop_file = os.environ.get("KINETIC_STOP_FILE")
     folder = os.path.abspath(f"{stop_file}/../../workspace/.kinetic-metadata")

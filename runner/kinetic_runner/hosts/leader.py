@@ -84,7 +84,7 @@ class LeaderAttempt(HostAttempt):
         self._complete_at = time.monotonic()
         if link.complete:
             return None
-        link.stop()  # those that waited must not start when the last ones come
+        link.stop()  # else the hosts that wait would start when the last one comes
         return self.stopped_early()
 
     @property
