@@ -84,8 +84,8 @@ func (p *Provider) Provide(ctx context.Context, plan decide.Plan, id string) (de
 	return done, err
 }
 
-// Check returns a *resolve.MistakeError if what names the places of packages is wrong. An image that is there needs none of
-// them. Check contacts nothing.
+// Check returns a *resolve.MistakeError if what is wanted can't be provided. An image that is there needs nothing. Check
+// contacts nothing.
 func (p *Provider) Check(plan decide.Plan) error {
 	if len(p.steps(plan)) == 0 {
 		return nil

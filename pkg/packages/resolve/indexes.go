@@ -149,8 +149,8 @@ func (all uvConfigs) addTo(places *Indexes, by Method) {
 	}
 }
 
-// Check returns a *MistakeError if what names the places where packages are looked for can't be used: a variable is not
-// set, or a URL is none. It contacts nothing.
+// Check returns a *MistakeError if a wish can't be met, whatever the places of packages have: a variable is not set, a URL is
+// none, or hashes contradict each other. It contacts nothing.
 func (r Resolver) Check(w Request) error {
 	if _, err := r.sources(w); err != nil {
 		return err
@@ -159,6 +159,12 @@ func (r Resolver) Check(w Request) error {
 		if _, err := deps.Expand(l.Text, r.getenv); err != nil {
 			return &MistakeError{fmt.Errorf("%s: %w", l.Place(), err)}
 		}
+	}
+	if w.Target.Python == "" {
+		return nil // whether a line's marker holds is not known
+	}
+	if _, _, err := w.pins(); err != nil {
+		return &MistakeError{err}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // TestIndexes: what resolves asks the indexes that it reads about, and others are named as ignored. No credentials are shown.
@@ -114,7 +115,7 @@ func TestIndexesOfUV(t *testing.T) {
 	}
 }
 
-// TestCheck: a variable that is not set stops a run before it asks anyone.
+// TestCheck: a variable that is not set, or a hash that is none, stops a run before it asks anyone.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	r := resolve.Resolver{Environ: []string{}}
@@ -125,6 +126,14 @@ func TestCheck(t *testing.T) {
 	w.Remote = []deps.Line{{Text: "https://${TOKEN}@h/c.txt", File: "requirements.txt", Number: 2}}
 	if err := r.Check(w); !is[*resolve.MistakeError](err) || !strings.HasPrefix(err.Error(), "requirements.txt:2: the variable TOKEN is not set") {
 		t.Errorf("a file of a URL: %v", err)
+	}
+	w = requirements(t, "a==1 --hash=sha256:12")
+	if err := r.Check(w); !is[*resolve.MistakeError](err) || !strings.Contains(err.Error(), "a SHA-256 has 64 hexadecimal digits") {
+		t.Errorf("a hash that is none: %v", err)
+	}
+	w.Target = wheel.Target{}
+	if err := r.Check(w); err != nil {
+		t.Errorf("without a Python: %v", err)
 	}
 }
 

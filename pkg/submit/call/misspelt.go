@@ -17,7 +17,7 @@ func (l layout) misspelt(module string) []string {
 	parts := strings.Split(module, ".")
 	var like []string
 	isTopKnown := false
-	for _, dir := range l.searched() {
+	for _, dir := range slices.Concat(l.searched(), l.sources()) {
 		if _, ok := l.relative(dir); ok {
 			like = append(like, modulesLike(dir, parts)...)
 			isTopKnown = isTopKnown || isDir(filepath.Join(dir, parts[0]))

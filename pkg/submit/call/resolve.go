@@ -88,6 +88,9 @@ func (t Target) sysPath(l layout) []string {
 		dirs = []string{l.PackageBase, l.Root, l.entryDir}
 	default:
 		dirs = l.searched()
+		if dir, file := l.locate(t.Module); file != "" {
+			dirs = append(dirs, dir)
+		}
 	}
 	var path []string
 	for _, dir := range dirs {
@@ -98,19 +101,36 @@ func (t Target) sysPath(l layout) []string {
 	return path
 }
 
-// searched returns the directories below which a dotted name is looked up.
+// searched returns the directories below which a dotted name is looked up first.
 func (l layout) searched() []string { return []string{l.cwd, l.Root, l.PackageBase} }
+
+// sources returns the directories src, if any, in which many projects have their modules.
+func (l layout) sources() []string {
+	var dirs []string
+	for _, dir := range []string{l.cwd, l.Root} {
+		if src := filepath.Join(dir, "src"); !isFile(filepath.Join(src, "__init__.py")) && !slices.Contains(dirs, src) {
+			dirs = append(dirs, src)
+		}
+	}
+	return dirs
+}
 
 // find returns the file of a module in the project, "" if there is none.
 func (l layout) find(module string) string {
-	for _, dir := range l.searched() {
+	_, file := l.locate(module)
+	return file
+}
+
+// locate returns the file of a module in the project and the directory below which it was found, "" if there is none.
+func (l layout) locate(module string) (dir, file string) {
+	for _, dir := range slices.Concat(l.searched(), l.sources()) {
 		if file := moduleFile(dir, module); file != "" {
 			if _, ok := l.relative(file); ok {
-				return file
+				return dir, file
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // missingModule returns an error if no image can have a module that the project lacks,

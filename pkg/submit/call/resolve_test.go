@@ -70,6 +70,10 @@ func TestResolve(t *testing.T) {
 			api.Call{Kind: api.CallFunction, File: "pkg/mod.py", Module: "pkg.mod", Function: "f", Cwd: "jobs", SysPath: []string{"jobs", ""}}},
 		"then the package base": {words("lib.mod:f"), "src/lib", "src",
 			api.Call{Kind: api.CallFunction, File: "src/lib/mod.py", Module: "lib.mod", Function: "f", Cwd: "src/lib", SysPath: []string{"src/lib", "", "src"}}},
+		"of a package in src, which the others don't need": {words("lib.mod:f"), "", "",
+			api.Call{Kind: api.CallFunction, File: "src/lib/mod.py", Module: "lib.mod", Function: "f", SysPath: []string{"", "src"}}},
+		"a module in src": {words("-m", "lib.mod"), "jobs", "",
+			api.Call{Kind: api.CallModule, Module: "lib.mod", Cwd: "jobs", SysPath: []string{"jobs", "", "src"}}},
 		"a module": {words("-m", "pkg.mod", "--", "x"), "", "",
 			api.Call{Kind: api.CallModule, Module: "pkg.mod", Args: []string{"x"}, SysPath: []string{""}}},
 		"a command": {words("--command", "--", "nvidia-smi"), "jobs", "",
@@ -122,7 +126,8 @@ func TestResolveWarnsOfModulesElsewhere(t *testing.T) {
 // A name that is almost one of the project's is a slip, which must not start a job. Others
 // may be those of the image, also where they begin as one of the project.
 func TestResolveRejectsMisspeltModules(t *testing.T) {
-	dir := project(t, "train.py", "churn/train.py", "lib/__init__.py", "lib/sub/__init__.py", "lib/sub/mod.py", "torch_utils.py", "pipe.py", "data/x.csv")
+	dir := project(t, "train.py", "churn/train.py", "lib/__init__.py", "lib/sub/__init__.py", "lib/sub/mod.py", "torch_utils.py", "pipe.py", "data/x.csv",
+		"src/app/__init__.py", "src/app/train.py")
 	for word, want := range map[string]string{
 		"chrun.train:f":    `did you mean "churn.train"?`,
 		"churn.trian:f":    `did you mean "churn.train"?`,
@@ -131,6 +136,8 @@ func TestResolveRejectsMisspeltModules(t *testing.T) {
 		"lbi.sub.mdo:f":    `did you mean "lib.sub.mod"?`,
 		"lib.sbu.mod:f":    `package lib has no module sbu: did you mean "lib.sub"?`,
 		"lib.zebra.mod:f":  "package lib has no module zebra",
+		"app.trian:f":      `package app has no module trian: did you mean "app.train"?`,
+		"appp.train:f":     `did you mean "app.train"?`,
 		"pip:f":            "",
 		"torch:f":          "",
 		"torch.utils.x:f":  "",
