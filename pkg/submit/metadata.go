@@ -5,12 +5,15 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
@@ -81,10 +84,20 @@ func distribution(dir string) string {
 	return strings.ReplaceAll(requirement.Normalize(name), "-", "_")
 }
 
+// pythonHome returns the directory of this machine's virtual or conda environment, or where else its Python is installed.
+func pythonHome() string {
+	found, err := exec.LookPath(platform.Python())
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(found)) // not where a virtual environment's link leads to
+}
+
 // builtVersion returns the version that a project got when it was installed or built here, "" if that is not known.
 func builtVersion(name, dir, root string) string {
-	const installed = ".venv/[Ll]ib*/python3*/site-packages/*.dist-info/METADATA"
-	for _, in := range []struct{ dir, pattern string }{{dir, "src/*.egg-info/PKG-INFO"}, {dir, "*.egg-info/PKG-INFO"}, {dir, installed}, {root, installed}} {
+	const installed = "[Ll]ib*/python3*/site-packages/*.dist-info/METADATA"
+	for _, in := range []struct{ dir, pattern string }{{dir, "src/*.egg-info/PKG-INFO"}, {dir, "*.egg-info/PKG-INFO"},
+		{dir, ".venv/" + installed}, {root, ".venv/" + installed}, {pythonHome(), installed}} {
 		files := os.DirFS(in.dir)
 		found, _ := fs.Glob(files, in.pattern)
 		for _, file := range found {

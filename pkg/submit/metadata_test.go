@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // TestMetadataOfProjects: importlib.metadata knows projects that travel with a job, as if they were installed.
@@ -57,6 +58,24 @@ func TestMetadataOfProjects(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestBuiltVersionOfAnEnvironment: the project may be installed in an environment that is elsewhere, as conda's are.
+func TestBuiltVersionOfAnEnvironment(t *testing.T) {
+	env := t.TempDir()
+	python := filepath.Join(env, "bin", "python3")
+	for file, text := range map[string]string{python: "", filepath.Join(env, "lib/python3.12/site-packages/my_p-3.dist-info/METADATA"): "Name: my-p\nVersion: 3\n"} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv(platform.CallerPython, python)
+	if got := builtVersion("my_p", t.TempDir(), t.TempDir()); got != "3" {
+		t.Errorf("version %q, want 3", got)
 	}
 }
 
