@@ -69,13 +69,22 @@ func SourcesSHA256() string { return HashOf(Sources) }
 
 // HashOf returns a hash of the names and contents of embedded sources, as 64 hexadecimal digits.
 func HashOf(sources fs.FS) string {
-	h := sha256.New()
+	h, buffer := sha256.New(), make([]byte, 64<<10) // memory that is used again needs no page of its own
 	if err := fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		source, err := fs.ReadFile(sources, name)
-		fmt.Fprintf(h, "%s %d\n%s", name, len(source), source)
+		file, err := sources.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "%s %d\n", name, info.Size())
+		_, err = io.CopyBuffer(h, file, buffer)
 		return err
 	}); err != nil {
 		panic(fmt.Sprintf("reading the embedded runner: %v", err)) // it is part of the program, so this cannot happen

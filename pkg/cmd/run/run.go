@@ -120,13 +120,12 @@ type options struct {
 	stored       func() error   // waits until the store has such a call, else nil
 }
 
-// prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds. A call that
-// looks for a warm host needs it only with an overlay; otherwise searchWarm makes it once it has found no host.
+// prepare makes the runner's zip, which is needed after everything else. A call that looks for a warm host needs it only with an
+// overlay; otherwise searchWarm makes it once it has found no host.
 func prepare(r api.Request, m mode) {
 	if r.Backend == api.BackendLocal || seeksWarmHost(r, m) && r.OverlayDir == "" {
 		return
 	}
-	render.Warm()
 	if r.KeepWarm.Idle == 0 {
 		runner.Zip()
 	} else {

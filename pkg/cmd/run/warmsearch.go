@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
@@ -68,8 +67,7 @@ func (s *warmSearch) search(ctx context.Context, cluster *kube.Cluster, last war
 		return
 	}
 	if hosts, err := s.list(); err == nil && len(hosts) == 0 {
-		render.Warm() // for a new host
-		runner.WarmZip()
+		runner.WarmZip() // for a new host
 	}
 }
 

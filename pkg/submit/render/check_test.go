@@ -32,7 +32,7 @@ func TestRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testSpec(v6e8, c.change)
-			_, _, err := render(s, Overlay{}, findTestRunner, false)
+			_, _, err := render(s, Overlay{}, testRunner, false)
 			if err == nil {
 				t.Fatalf("no error, want one with %q", c.want)
 			}

@@ -28,6 +28,7 @@ const (
 	hostsDir          = "hosts"
 	graceDir          = "grace"
 	baseDir           = "base/job"
+	jobFile           = baseDir + "/job.yaml"
 	componentsDir     = "components"
 
 	archARM = "arm64"

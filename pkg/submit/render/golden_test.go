@@ -61,7 +61,7 @@ func smallestDiff(bases map[string]string, manifest string) string {
 func TestGoldenFiles(t *testing.T) {
 	for name, file := range map[string]string{"v6e-8-everything": "files.txtar", "lws-v6e-16-everything": "files-hosts.txtar"} {
 		t.Run(name, func(t *testing.T) {
-			_, files, err := render(family[name], Overlay{}, findTestRunner, true)
+			_, files, err := render(family[name], Overlay{}, testRunner, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func TestGraceFollowsAnOverlay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, o := family[c.spec], mustOverlay(t, patches(c.patches...))
-			r, _, err := render(s, o, findTestRunner, false)
+			r, _, err := render(s, o, testRunner, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestGraceFollowsAnOverlay(t *testing.T) {
 				t.Errorf("seconds (-want +got):\n%s", diff)
 			}
 			dir := filepath.Join(t.TempDir(), "written")
-			_, files, err := render(s, o, findTestRunner, true)
+			_, files, err := render(s, o, testRunner, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -34,7 +34,7 @@ func readLists(components []string) (lists, error) {
 			}
 		}
 	}
-	if err := readManifest(path.Join(baseDir, "job.yaml"), &job); err != nil {
+	if err := readManifest(jobFile, &job); err != nil {
 		return nil, err
 	}
 	l := lists{}

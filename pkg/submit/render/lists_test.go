@@ -18,10 +18,10 @@ func TestListsAreThoseOfThePod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := jobPatch(s, unnamed, l); err != nil {
+		if _, err := jobPatch(s, testRunner, l); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := groupOf(s, unnamed, l); err != nil {
+		if _, err := groupOf(s, testRunner, l); err != nil {
 			t.Fatal(err)
 		}
 		pod := mustPods(t, mustRender(t, s), s)["spec.template"].Spec

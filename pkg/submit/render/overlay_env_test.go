@@ -32,7 +32,7 @@ func TestOverlayKeepsVariables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := family[c.spec]
 			s.Env = append(slices.Clone(s.Env), api.EnvVar{Name: "MODE", Value: "fast"})
-			_, _, err := render(s, mustOverlay(t, c.files), findTestRunner, false)
+			_, _, err := render(s, mustOverlay(t, c.files), testRunner, false)
 			if c.want != "" {
 				wantError(t, err, c.want)
 			} else if err != nil {

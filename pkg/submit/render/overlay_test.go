@@ -114,7 +114,7 @@ func TestOverlayIsAppliedLast(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, files, err := render(s, mustOverlay(t, c.files), findTestRunner, false)
+			r, files, err := render(s, mustOverlay(t, c.files), testRunner, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
-			_, _, err := render(family["l4"], o, findTestRunner, false)
+			_, _, err := render(family["l4"], o, testRunner, false)
 			wantError(t, err, append(c.want, o.dir)...)
 		})
 	}
@@ -254,7 +254,7 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), findTestRunner, false)
+			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), testRunner, false)
 			if strings.HasSuffix(c.want, "\n") {
 				if err != nil {
 					t.Fatal(err)
@@ -289,7 +289,7 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
-			_, _, err := render(family[c.spec], o, findTestRunner, false)
+			_, _, err := render(family[c.spec], o, testRunner, false)
 			if c.want != nil {
 				wantError(t, err, c.want...)
 			} else if err != nil {
@@ -339,7 +339,7 @@ func TestOverlayKeepsTolerationsAndSelectors(t *testing.T) {
 		"a ComputeClass, other tolerations":    {"v6e-8-class", add("Job", pod+"/tolerations", list), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := render(family[c.spec], mustOverlay(t, c.files), findTestRunner, false)
+			_, _, err := render(family[c.spec], mustOverlay(t, c.files), testRunner, false)
 			if c.want != "" {
 				wantError(t, err, c.want)
 			} else if err != nil {
@@ -381,7 +381,7 @@ func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := family[c.spec]
-			_, _, err := render(s, mustOverlay(t, c.files), findTestRunner, false)
+			_, _, err := render(s, mustOverlay(t, c.files), testRunner, false)
 			if c.want != "" {
 				wantError(t, err, c.want)
 			} else if err != nil {
@@ -394,7 +394,7 @@ func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
 func TestOverlayMayTakeASetOutOfItsQueue(t *testing.T) {
 	s := family["lws-cpu-everything"]
 	o := mustOverlay(t, patches("- target: {kind: LeaderWorkerSet}\n  patch: |-\n    - {op: remove, path: /metadata/labels/kueue.x-k8s.io~1queue-name}\n"))
-	if _, _, err := render(s, o, findTestRunner, false); err != nil {
+	if _, _, err := render(s, o, testRunner, false); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,7 +27,7 @@ func TestOverlayOfThePathwaysPage(t *testing.T) {
 		t.Fatal("want one block of YAML on the page")
 	}
 	for _, spec := range []string{"pathways-v6e-16", "pathways-v6e-4", "pathways-v5p-64", "pathways-v6e-16-everything"} {
-		rendered, _, err := render(family[spec], mustOverlay(t, map[string]string{"kustomization.yaml": block}), findTestRunner, false)
+		rendered, _, err := render(family[spec], mustOverlay(t, map[string]string{"kustomization.yaml": block}), testRunner, false)
 		if err != nil {
 			t.Errorf("%s: %v", spec, err)
 			continue

@@ -2,10 +2,8 @@ package render
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"strings"
 
 	goyaml "go.yaml.in/yaml/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,10 +23,6 @@ func theRunner(s api.Spec) program {
 	}
 	return program{zip: runner.Zip(), sha256: runner.SHA256()}
 }
-
-// unnamed stands for a runner whose hash is not known yet. Its hash is a text that no job
-// contains.
-var unnamed = program{sha256: strings.Repeat("unnamed-", sha256.Size*2/len("unnamed-"))}
 
 const (
 	runnerVolume = "runner"

@@ -99,7 +99,7 @@ func checkRecipe(t *testing.T, name string, o Overlay, want []string) {
 	if !ok {
 		t.Fatalf("there is no spec %s", name)
 	}
-	rendered, _, err := render(spec, o, findTestRunner, false)
+	rendered, _, err := render(spec, o, testRunner, false)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 
 	goyaml "go.yaml.in/yaml/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,12 +28,12 @@ type Rendered struct {
 // Objects renders a job. The overlay, if any, is applied last; an error names the part of
 // it that has no effect, or what it broke. All errors are errors in the input.
 func Objects(s api.Spec, o Overlay) (Rendered, error) {
-	r, _, err := render(s, o, theRunner, false)
+	r, _, err := render(s, o, theRunner(s), false)
 	return r, err
 }
 
 // Place returns a hash of what the jobs at a place have in common, as 64 hexadecimal digits. Without an overlay, it hashes what
-// kustomize would merge and the sources of the runner, which takes a tenth of the time.
+// would be merged and the sources of the runner, which takes less time.
 func Place(s api.Spec, o Overlay) (string, error) {
 	if !o.empty() {
 		r, err := Objects(s, o)
@@ -53,11 +52,11 @@ func Place(s api.Spec, o Overlay) (string, error) {
 // Files returns the self-contained kustomization behind Objects, by slash-separated path:
 // `kubectl kustomize` on it prints Rendered.YAML. It fails when Objects fails.
 func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
-	_, files, err := render(s, o, theRunner, true)
+	_, files, err := render(s, o, theRunner(s), true)
 	return files, err
 }
 
-func render(s api.Spec, o Overlay, find func(api.Spec) program, written bool) (Rendered, tree, error) {
+func render(s api.Spec, o Overlay, p program, written bool) (Rendered, tree, error) {
 	if err := check(s); err != nil {
 		return Rendered{}, nil, err
 	}
@@ -65,10 +64,9 @@ func render(s api.Spec, o Overlay, find func(api.Spec) program, written bool) (R
 		return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
 	}
 	if o.empty() && !written {
-		r, err := buildAlone(s, find)
+		r, err := buildAlone(s, p)
 		return r, nil, err
 	}
-	p := find(s)
 	files, err := generate(s, o, p, true)
 	if err != nil {
 		return Rendered{}, nil, err
@@ -97,22 +95,19 @@ func render(s api.Spec, o Overlay, find func(api.Spec) program, written bool) (R
 	return r, files, err
 }
 
-// buildAlone builds a job without an overlay. It adds the runner's ConfigMap, which
-// printOrder puts last, and the runner's hash without kustomize, since another goroutine
-// is still making the zip when kustomize begins.
-func buildAlone(s api.Spec, find func(api.Spec) program) (Rendered, error) {
-	files, err := generate(s, Overlay{}, unnamed, false)
+// buildAlone builds a job without an overlay. It adds the runner's ConfigMap, which printOrder puts last, itself: kustomize would
+// read and write the whole runner several times.
+func buildAlone(s api.Spec, p program) (Rendered, error) {
+	files, err := generate(s, Overlay{}, p, false)
 	if err != nil {
 		return Rendered{}, err
 	}
-	r, err := build(files)
+	r, ok, err := files.patchedJob()
+	if err == nil && !ok {
+		r, err = build(files)
+	}
 	if err != nil {
 		return Rendered{}, fmt.Errorf("building job %s: %w", s.ID, err)
-	}
-	p := find(s)
-	for i, o := range r.objects {
-		substitute(o.Object, unnamed.sha256, p.sha256)
-		r.texts[i] = bytes.ReplaceAll(r.texts[i], []byte(unnamed.sha256), []byte(p.sha256))
 	}
 	object, text, err := p.configMap(s)
 	if err != nil {
@@ -120,24 +115,6 @@ func buildAlone(s api.Spec, find func(api.Spec) program) (Rendered, error) {
 	}
 	r.objects, r.texts = append(r.objects, object), append(r.texts, text)
 	return r, nil
-}
-
-// substitute replaces a text in all strings within a value, in place, and returns the
-// value.
-func substitute(v any, text, by string) any {
-	switch v := v.(type) {
-	case string:
-		return strings.ReplaceAll(v, text, by)
-	case []any:
-		for i, e := range v {
-			v[i] = substitute(e, text, by)
-		}
-	case map[string]any:
-		for key, e := range v {
-			v[key] = substitute(e, text, by)
-		}
-	}
-	return v
 }
 
 // root is the directory of the tree in memory; kustomize prints it in its errors.
@@ -157,20 +134,7 @@ func build(files tree) (Rendered, error) {
 	return newRendered(resources)
 }
 
-// Warm makes the first build faster: kustomize then reads its own configuration, which
-// takes a seventh of a dry-run. All rendering waits for it, so it can run on another
-// goroutine.
-func Warm() { warm() }
-
-var warm = sync.OnceFunc(func() {
-	memory := filesys.MakeFsInMemory()
-	// A kustomization without any field is an error.
-	_ = memory.WriteFile(root+"/"+kustomizationFile, []byte("metadata: {name: warm}\n"))
-	_, _ = krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, root)
-})
-
 func kustomize(system filesys.FileSystem, dir string) (resmap.ResMap, error) {
-	warm()
 	return krusty.MakeKustomizer(&krusty.Options{
 		Reorder:          krusty.ReorderOptionUnspecified, // set by the kustomization
 		LoadRestrictions: types.LoadRestrictionsRootOnly,

@@ -22,7 +22,7 @@ import (
 // mustRender renders without an overlay.
 func mustRender(t *testing.T, s api.Spec) Rendered {
 	t.Helper()
-	r, _, err := render(s, Overlay{}, findTestRunner, false)
+	r, _, err := render(s, Overlay{}, testRunner, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,11 +229,11 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 		}
 		for _, o := range overlays {
 			dir := filepath.Join(t.TempDir(), "overlay")
-			r, _, err := render(s, o, findTestRunner, false)
+			r, _, err := render(s, o, testRunner, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, files, err := render(s, o, findTestRunner, true)
+			_, files, err := render(s, o, testRunner, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -324,5 +324,19 @@ func TestPeopleCanReadADryRun(t *testing.T) {
 	}
 	if first := r.Names()[0]; first != "job.batch/"+s.JobName() {
 		t.Errorf("%s comes first, want the Job", first)
+	}
+}
+
+// Jobs on one host don't wait for kustomize. What it would print is tested with the files.
+func TestJobsOnOneHostAreOnlyPatched(t *testing.T) {
+	for name, s := range family {
+		files, err := generate(s, Overlay{}, testRunner, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ok, err := files.patchedJob()
+		if want := s.Hosts == 1 && s.Backend == api.BackendGKE; ok != want || err != nil {
+			t.Errorf("%s: only patched: %v, %v; want %v", name, ok, err, want)
+		}
 	}
 }

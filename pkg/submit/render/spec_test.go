@@ -269,5 +269,3 @@ var (
 		"tpu7x-4": testSpec(tpu("tpu7x", "tpu7x", "2x2x1", 4)),
 	}
 )
-
-func findTestRunner(api.Spec) program { return testRunner }

@@ -25,7 +25,7 @@ func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 			return err
 		}
 	}
-	before, err := buildAlone(s, func(api.Spec) program { return p })
+	before, err := buildAlone(s, p)
 	if err != nil {
 		return err
 	}

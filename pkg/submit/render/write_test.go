@@ -31,7 +31,7 @@ func readTree(t *testing.T, dir string) map[string][]byte {
 
 func jobFiles(t *testing.T, name string) map[string][]byte {
 	t.Helper()
-	_, files, err := render(family[name], Overlay{}, findTestRunner, true)
+	_, files, err := render(family[name], Overlay{}, testRunner, true)
 	if err != nil {
 		t.Fatal(err)
 	}
