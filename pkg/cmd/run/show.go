@@ -47,8 +47,7 @@ func (o *options) print(r render.Rendered, format, done string) error {
 		_, err = o.streams.Out.Write(data)
 		return err
 	case "yaml":
-		_, err := o.streams.Out.Write(r.YAML())
-		return err
+		return r.WriteYAML(o.streams.Out)
 	case "name":
 		done = ""
 	}

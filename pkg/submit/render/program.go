@@ -55,9 +55,12 @@ func (p program) configMap(s api.Spec) (*unstructured.Unstructured, []byte, erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("writing ConfigMap %s: %w", o.GetName(), err)
 	}
-	content := base64.StdEncoding.EncodeToString(p.zip)
-	data[runner.File] = content
-	return &o, bytes.Replace(text, []byte(placeholder), []byte(content), 1), nil
+	before, after, _ := bytes.Cut(text, []byte(placeholder))
+	end := len(before) + base64.StdEncoding.EncodedLen(len(p.zip))
+	whole := append(make([]byte, 0, end+len(after)), before...)
+	whole = append(base64.StdEncoding.AppendEncode(whole, p.zip), after...)
+	data[runner.File] = string(whole[len(before):end])
+	return &o, whole, nil
 }
 
 // placeholder stands for the zip while the YAML is written: the encoder would look at

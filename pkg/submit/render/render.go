@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	goyaml "go.yaml.in/yaml/v2"
@@ -218,8 +219,26 @@ func Rewrite(objects []*unstructured.Unstructured) (Rendered, error) {
 	return r, nil
 }
 
+// separator comes between the objects of a stream of YAML.
+const separator = "---\n"
+
 // YAML returns the stream that `kubectl kustomize` prints.
-func (r Rendered) YAML() []byte { return bytes.Join(r.texts, []byte("---\n")) }
+func (r Rendered) YAML() []byte { return bytes.Join(r.texts, []byte(separator)) }
+
+// WriteYAML writes the stream of YAML without another copy of the runner in memory.
+func (r Rendered) WriteYAML(w io.Writer) error {
+	for i, text := range r.texts {
+		if i > 0 {
+			if _, err := io.WriteString(w, separator); err != nil {
+				return err
+			}
+		}
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // WithoutRunner leaves out the runner's ConfigMap, which other jobs need too.
 func (r Rendered) WithoutRunner() Rendered {
