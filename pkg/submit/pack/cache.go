@@ -16,7 +16,7 @@ import (
 
 // cacheVersion changes with the format of the cache and with what decides a pack's bytes:
 // the compression level and the order of files.
-const cacheVersion = 5
+const cacheVersion = 6
 
 // known is what is known about the files of one root whose path hashes are in a range.
 type known struct {
