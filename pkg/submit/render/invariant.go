@@ -300,7 +300,8 @@ func verifyWorker(was, is corev1.PodSpec) error {
 }
 
 // verifyVariables checks that the user's variables and those of the runner are still there: a patch that replaces the list drops
-// them silently. Defaults, such as JAX_PLATFORMS, may be removed; KERAS_BACKEND may be one, though the spec has it.
+// them silently. Defaults, such as JAX_PLATFORMS, may be removed; KERAS_BACKEND may be one, though the spec has it. A merge patch
+// that sets the variable of a secret gives it a value besides its valueFrom, which the API server refuses.
 func verifyVariables(s api.Spec, was, is *corev1.Container) error {
 	if was == nil { // a pod of the Pathways runtime
 		return nil
@@ -315,6 +316,11 @@ func verifyVariables(s api.Spec, was, is *corev1.Container) error {
 		kept := slices.ContainsFunc(is.Env, func(o corev1.EnvVar) bool { return o.Name == e.Name })
 		if !kept && (strings.HasPrefix(e.Name, "KINETIC_") || slices.Contains(needed, e.Name)) {
 			return fmt.Errorf("it removes the variable %s of container %s, which the job needs: add to the list (/env/-) instead of replacing it", e.Name, api.ContainerName)
+		}
+	}
+	for _, e := range is.Env {
+		if e.Value != "" && e.ValueFrom != nil {
+			return fmt.Errorf("it gives the variable %s of container %s a value in addition to its valueFrom: add valueFrom: null to the patch", e.Name, api.ContainerName)
 		}
 	}
 	return nil

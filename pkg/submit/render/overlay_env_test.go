@@ -13,6 +13,7 @@ func TestOverlayKeepsVariables(t *testing.T) {
 	patch := func(kind, step string) map[string]string {
 		return patches("- target: {kind: " + kind + "}\n  patch: |-\n    - {" + step + "}\n")
 	}
+	const merge = "    apiVersion: batch/v1\n    kind: Job\n    metadata: {name: any}\n    spec: {template: {spec: {containers: [{name: kinetic-worker, env: [{name: TOKEN, "
 	const instead = " of container kinetic-worker, which the job needs: add to the list (/env/-) instead of replacing it"
 	for name, c := range map[string]struct {
 		spec  string
@@ -27,11 +28,14 @@ func TestOverlayKeepsVariables(t *testing.T) {
 		"none of the runner":    {"cpu", patch("Job", "op: remove, path: "+env+"/2"), "it removes the variable KINETIC_POD_UID" + instead},
 		"another for a default": {"cpu", patch("Job", "op: replace, path: "+env+"/0, value: {name: A, value: b}"), ""},
 		"none of the user":      {"cpu", patch("Job", "op: remove, path: "+env+"/3"), "it removes the variable MODE" + instead},
+		"a value for a secret":  {"cpu", patches("- target: {kind: Job}\n  patch: |-\n" + merge + "value: b}]}]}}}\n"), "it gives the variable TOKEN of container kinetic-worker a value in addition to its valueFrom: add valueFrom: null to the patch"},
+		"instead of a secret":   {"cpu", patches("- target: {kind: Job}\n  patch: |-\n" + merge + "value: b, valueFrom: null}]}]}}}\n"), ""},
 		"none for the workers":  {"lws-cpu-4hosts", patch("LeaderWorkerSet", "op: remove, path: "+workers), instead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := family[c.spec]
 			s.Env = append(slices.Clone(s.Env), api.EnvVar{Name: "MODE", Value: "fast"})
+			s.SecretEnv = []string{"TOKEN"}
 			_, _, err := render(s, mustOverlay(t, c.files), testRunner, false)
 			if c.want != "" {
 				wantError(t, err, c.want)
