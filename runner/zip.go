@@ -69,7 +69,7 @@ func SourcesSHA256() string { return HashOf(Sources) }
 
 // HashOf returns a hash of the names and contents of embedded sources, as 64 hexadecimal digits.
 func HashOf(sources fs.FS) string {
-	h, buffer := sha256.New(), make([]byte, 64<<10) // memory that is used again needs no page of its own
+	h, buffer := sha256.New(), make([]byte, 64<<10) // one for all files: new memory takes longer than hashing
 	if err := fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -1,7 +1,6 @@
 package submit
 
 import (
-	"cmp"
 	"io/fs"
 	"maps"
 	"os"
@@ -41,8 +40,14 @@ func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 		}
 		d := deps.DistributionOf(dir)
 		name := strings.ReplaceAll(requirement.Normalize(d.Name), "-", "_")
-		version := cmp.Or(d.Version, builtVersion(name, dir, layout.Root))
-		if d.Name == "" || version == "" || slices.Contains(names, name) || p.hasMetadata(name, searched) {
+		if d.Name == "" || slices.Contains(names, name) || p.hasMetadata(name, searched) {
+			continue
+		}
+		version := d.Version
+		if version == "" {
+			version = builtVersion(name, dir, layout.Root)
+		}
+		if version == "" {
 			continue
 		}
 		names = append(names, name)
@@ -84,29 +89,51 @@ func distribution(dir string) string {
 	return strings.ReplaceAll(requirement.Normalize(name), "-", "_")
 }
 
-// pythonHome returns the directory of this machine's virtual or conda environment, or where else its Python is installed.
-func pythonHome() string {
-	found, err := exec.LookPath(platform.Python())
+// builtVersion returns the version that a project got when it was installed or built here, "" if that is not known.
+func builtVersion(name, dir, root string) string {
+	for _, in := range []string{dir, filepath.Join(dir, "src")} {
+		if version := versionIn(in, "*.egg-info", "PKG-INFO", name); version != "" {
+			return version
+		}
+	}
+	for _, env := range []string{pythonEnvironment(), filepath.Join(dir, ".venv"), filepath.Join(root, ".venv")} {
+		for _, packages := range []string{"lib/python3*/site-packages", "Lib/site-packages"} {
+			if version := versionIn(env, packages+"/*.dist-info", "METADATA", name); version != "" {
+				return version
+			}
+		}
+	}
+	return ""
+}
+
+// versionIn returns the version of a project that a file has in one of the directories that match a pattern.
+func versionIn(dir, pattern, file, name string) string {
+	files := os.DirFS(dir)
+	found, _ := fs.Glob(files, pattern)
+	for _, info := range found {
+		if distribution(path.Base(info)) != name {
+			continue
+		}
+		text, _ := fs.ReadFile(files, path.Join(info, file))
+		if match := lazyregexp.Of(`(?m)^Version: ([A-Za-z0-9.!+_-]+)\r?$`).FindSubmatch(text); match != nil {
+			return string(match[1])
+		}
+	}
+	return ""
+}
+
+// pythonEnvironment returns the directory of the virtual or conda environment of this machine's Python, "" if it is in none. What
+// else has Python may have several, each with its own packages.
+func pythonEnvironment() string {
+	python, err := exec.LookPath(platform.Python())
 	if err != nil {
 		return ""
 	}
-	return filepath.Dir(filepath.Dir(found)) // not where a virtual environment's link leads to
-}
-
-// builtVersion returns the version that a project got when it was installed or built here, "" if that is not known.
-func builtVersion(name, dir, root string) string {
-	const installed = "[Ll]ib*/python3*/site-packages/*.dist-info/METADATA"
-	for _, in := range []struct{ dir, pattern string }{{dir, "src/*.egg-info/PKG-INFO"}, {dir, "*.egg-info/PKG-INFO"},
-		{dir, ".venv/" + installed}, {root, ".venv/" + installed}, {pythonHome(), installed}} {
-		files := os.DirFS(in.dir)
-		found, _ := fs.Glob(files, in.pattern)
-		for _, file := range found {
-			if distribution(path.Base(path.Dir(file))) != name {
-				continue
-			}
-			text, _ := fs.ReadFile(files, file)
-			if match := lazyregexp.Of(`(?m)^Version: ([A-Za-z0-9.!+_-]+)\r?$`).FindSubmatch(text); match != nil {
-				return string(match[1])
+	dir := filepath.Dir(python) // not where a virtual environment's link leads to
+	for _, env := range []string{dir, filepath.Dir(dir)} {
+		for _, mark := range []string{"pyvenv.cfg", "conda-meta"} {
+			if _, err := os.Stat(filepath.Join(env, mark)); err == nil {
+				return env
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 // TestMetadataOfProjects: importlib.metadata knows projects that travel with a job, as if they were installed.
 func TestMetadataOfProjects(t *testing.T) {
+	t.Setenv(platform.CallerPython, "no-python")
 	own := func(r *api.Request, _ *config.Target) { r.Image = "me/mine:1" }
 	command := func(r *api.Request, _ *config.Target) {
 		r.Invocation = api.Invocation{Command: true, Args: []string{"python3", "-m", "p"}}
@@ -64,8 +65,8 @@ func TestMetadataOfProjects(t *testing.T) {
 // TestBuiltVersionOfAnEnvironment: the project may be installed in an environment that is elsewhere, as conda's are.
 func TestBuiltVersionOfAnEnvironment(t *testing.T) {
 	env := t.TempDir()
-	python := filepath.Join(env, "bin", "python3")
-	for file, text := range map[string]string{python: "", filepath.Join(env, "lib/python3.12/site-packages/my_p-3.dist-info/METADATA"): "Name: my-p\nVersion: 3\n"} {
+	python := filepath.Join(env, "bin", "python3"+filepath.Ext(os.Args[0])) // .exe on Windows
+	for file, text := range map[string]string{python: "", filepath.Join(env, "lib/python3.12/site-packages/My.P-3.dist-info/METADATA"): "Name: my-p\nVersion: 3\n"} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -74,6 +75,12 @@ func TestBuiltVersionOfAnEnvironment(t *testing.T) {
 		}
 	}
 	t.Setenv(platform.CallerPython, python)
+	if got := builtVersion("my_p", t.TempDir(), t.TempDir()); got != "" {
+		t.Errorf("version %q of what is no environment", got)
+	}
+	if err := os.WriteFile(filepath.Join(env, "pyvenv.cfg"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if got := builtVersion("my_p", t.TempDir(), t.TempDir()); got != "3" {
 		t.Errorf("version %q, want 3", got)
 	}

@@ -156,7 +156,7 @@ class Calls(Hosts):
         self.assertIn("ValueError: bad", self.result("call")["error"]["traceback"])
         self.assertEqual(self.values(port, BOTH)[0], [False])
 
-    def test_a_call_that_fails_at_once(self):
+    def test_a_call_that_fails_while_another_host_starts_its_own(self):
         _, _, port = self.pair()
         ring = Ring(self, self.others[0])
         ring.send(frames.ATTACH, {"id": "call", "lines": -1, "follow": True})

@@ -149,8 +149,8 @@ func (all uvConfigs) addTo(places *Indexes, by Method) {
 	}
 }
 
-// Check returns a *MistakeError if a wish can't be met, whatever the places of packages have: a variable is not set, a URL is
-// none, or hashes contradict each other. It contacts nothing.
+// Check returns a *MistakeError if no index could help: a variable is not set, a URL is none, or hashes contradict each other. It
+// contacts nothing.
 func (r Resolver) Check(w Request) error {
 	if _, err := r.sources(w); err != nil {
 		return err
@@ -160,8 +160,8 @@ func (r Resolver) Check(w Request) error {
 			return &MistakeError{fmt.Errorf("%s: %w", l.Place(), err)}
 		}
 	}
-	if w.Target.Python == "" {
-		return nil // whether a line's marker holds is not known
+	if w.Kind.IsLock() || w.Target.Python == "" { // without a Python, it is not known whether a line's marker holds
+		return nil
 	}
 	if _, _, err := w.pins(); err != nil {
 		return &MistakeError{err}

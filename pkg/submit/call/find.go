@@ -50,7 +50,7 @@ func pythonFile(word, cwd string) (string, error) {
 // file with a similar name.
 func missingFile(word, path, cwd string) error {
 	if isDottedName(word) {
-		if found := moduleFile(cwd, word); found != "" && strings.Contains(word, ".") {
+		if found := moduleHere(cwd, word); found != "" && strings.Contains(word, ".") {
 			return fmt.Errorf("there is no file %s; to run the module of that name, use -m %s", word, word)
 		}
 	}
@@ -86,6 +86,40 @@ func directory(word, path string) error {
 		return fmt.Errorf("%s is a directory: to run it as a package, use -m %s", word, dotted(word))
 	}
 	return fmt.Errorf("%s is a directory: name a Python file in it, as in %s", word, filepath.Join(word, "train.py"))
+}
+
+// sources returns the directory src below dir, in which many projects have their modules, if there is one that is no package
+// itself.
+func sources(dir string) []string {
+	src := filepath.Join(dir, "src")
+	if !isDir(src) || isFile(filepath.Join(src, "__init__.py")) {
+		return nil
+	}
+	return []string{src}
+}
+
+// locate returns the file of a module that counts, and the directory below which it was found, "" if there is none. Like
+// Python, it looks no further than in the first directory with a package or module of the name before the first dot.
+func locate(dirs []string, module string, counts func(file string) bool) (dir, file string) {
+	top, _, _ := strings.Cut(module, ".")
+	if top == "" {
+		return "", "" // a payload has no module
+	}
+	for _, dir := range dirs {
+		if file := moduleFile(dir, module); file != "" && counts(file) {
+			return dir, file
+		}
+		if file := moduleFile(dir, top); file != "" && counts(file) {
+			break
+		}
+	}
+	return "", ""
+}
+
+// moduleHere returns the file of a module as seen from a directory, "" if there is none.
+func moduleHere(cwd, module string) string {
+	_, file := locate(append([]string{cwd}, sources(cwd)...), module, func(string) bool { return true })
+	return file
 }
 
 // moduleFile returns the file of a module or package by its dotted name below dir, "" if

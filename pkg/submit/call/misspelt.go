@@ -17,7 +17,7 @@ func (l layout) misspelt(module string) []string {
 	parts := strings.Split(module, ".")
 	var like []string
 	isTopKnown := false
-	for _, dir := range slices.Concat(l.searched(), l.sources()) {
+	for _, dir := range l.everywhere() {
 		if _, ok := l.relative(dir); ok {
 			like = append(like, modulesLike(dir, parts)...)
 			isTopKnown = isTopKnown || isDir(filepath.Join(dir, parts[0]))
@@ -26,6 +26,7 @@ func (l layout) misspelt(module string) []string {
 	if len(like) > 0 && !isTopKnown && l.installed != nil && l.installed(parts[0]) {
 		return nil
 	}
+	like = slices.DeleteFunc(like, func(name string) bool { return name == module }) // another package hides it
 	slices.Sort(like)
 	return slices.Compact(like)
 }

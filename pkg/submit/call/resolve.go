@@ -88,7 +88,7 @@ func (t Target) sysPath(l layout) []string {
 		dirs = []string{l.PackageBase, l.Root, l.entryDir}
 	default:
 		dirs = l.searched()
-		if dir, file := l.locate(t.Module); file != "" {
+		if dir, file := locate(l.everywhere(), t.Module, l.packaged); file != "" {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -104,33 +104,21 @@ func (t Target) sysPath(l layout) []string {
 // searched returns the directories below which a dotted name is looked up first.
 func (l layout) searched() []string { return []string{l.cwd, l.Root, l.PackageBase} }
 
-// sources returns the directories src, if any, in which many projects have their modules.
-func (l layout) sources() []string {
-	var dirs []string
-	for _, dir := range []string{l.cwd, l.Root} {
-		if src := filepath.Join(dir, "src"); !isFile(filepath.Join(src, "__init__.py")) && !slices.Contains(dirs, src) {
-			dirs = append(dirs, src)
-		}
-	}
-	return dirs
+// everywhere returns the directories below which a dotted name is looked up: first the searched ones.
+func (l layout) everywhere() []string {
+	return slices.Concat(l.searched(), sources(l.cwd), sources(l.Root))
+}
+
+// packaged reports whether a file travels with the job.
+func (l layout) packaged(file string) bool {
+	_, ok := l.relative(file)
+	return ok
 }
 
 // find returns the file of a module in the project, "" if there is none.
 func (l layout) find(module string) string {
-	_, file := l.locate(module)
+	_, file := locate(l.everywhere(), module, l.packaged)
 	return file
-}
-
-// locate returns the file of a module in the project and the directory below which it was found, "" if there is none.
-func (l layout) locate(module string) (dir, file string) {
-	for _, dir := range slices.Concat(l.searched(), l.sources()) {
-		if file := moduleFile(dir, module); file != "" {
-			if _, ok := l.relative(file); ok {
-				return dir, file
-			}
-		}
-	}
-	return "", ""
 }
 
 // missingModule returns an error if no image can have a module that the project lacks,
@@ -143,20 +131,21 @@ func (l layout) missingModule(module string) error {
 			}
 		}
 	}
-	if like := l.misspelt(module); like != nil {
+	if like := l.misspelt(module); len(like) > 0 {
 		return fmt.Errorf("module %s is not in the project %s: %s", module, l.Root, human.DidYouMean(module, like))
 	}
 	return nil
 }
 
 // missingFrom returns an error if a package of the project lacks the module. A package that
-// sets __path__ may have it elsewhere.
+// sets __path__ may have it elsewhere. The image may have all of a package of src, where the
+// job need not look.
 func (l layout) missingFrom(module string) error {
 	i := strings.LastIndexByte(module, '.')
 	if i < 0 || l.find(module) != "" {
 		return nil
 	}
-	parent := l.find(module[:i])
+	dir, parent := locate(l.everywhere(), module[:i], l.packaged)
 	if filepath.Base(parent) != "__init__.py" {
 		return nil
 	}
@@ -179,8 +168,12 @@ func (l layout) missingFrom(module string) error {
 		}
 	}
 	message := fmt.Sprintf("package %s has no module %s", module[:i], module[i+1:])
-	if hint := human.DidYouMean(module, modules); hint != "" {
+	hint := human.DidYouMean(module, modules)
+	switch {
+	case hint != "":
 		message += ": " + hint
+	case !slices.Contains(l.searched(), dir):
+		return nil
 	}
 	return errors.New(message)
 }

@@ -127,7 +127,8 @@ func TestResolveWarnsOfModulesElsewhere(t *testing.T) {
 // may be those of the image, also where they begin as one of the project.
 func TestResolveRejectsMisspeltModules(t *testing.T) {
 	dir := project(t, "train.py", "churn/train.py", "lib/__init__.py", "lib/sub/__init__.py", "lib/sub/mod.py", "torch_utils.py", "pipe.py", "data/x.csv",
-		"src/app/__init__.py", "src/app/train.py")
+		"src/app/__init__.py", "src/app/train.py", "src/churn/hidden.py",
+		"both.py", "src/both/train.py", "src/lib/deep.py")
 	for word, want := range map[string]string{
 		"chrun.train:f":    `did you mean "churn.train"?`,
 		"churn.trian:f":    `did you mean "churn.train"?`,
@@ -138,6 +139,9 @@ func TestResolveRejectsMisspeltModules(t *testing.T) {
 		"lib.zebra.mod:f":  "package lib has no module zebra",
 		"app.trian:f":      `package app has no module trian: did you mean "app.train"?`,
 		"appp.train:f":     `did you mean "app.train"?`,
+		"app.generated:f":  "", // the image may have it
+		"both.train:f":     "", // both.py hides it
+		"lib.deep:f":       "package lib has no module deep",
 		"pip:f":            "",
 		"torch:f":          "",
 		"torch.utils.x:f":  "",

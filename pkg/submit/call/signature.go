@@ -20,7 +20,7 @@ type Signature struct {
 func Signatures(where, cwd string) []Signature {
 	path := absolute(where, cwd)
 	if filepath.Ext(where) != ".py" {
-		path = moduleFile(cwd, where)
+		path = moduleHere(cwd, where)
 	}
 	source, err := os.ReadFile(path)
 	if err != nil {

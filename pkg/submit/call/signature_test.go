@@ -32,6 +32,10 @@ def broken(a, b="
 			t.Errorf("%s (-want +got):\n%s", where, diff)
 		}
 	}
+	write(t, filepath.Join(dir, "src", "app", "x.py"), "def f(a): pass\n")
+	if diff := cmp.Diff([]Signature{{"f", []string{"a"}}}, Signatures("app.x", dir)); diff != "" {
+		t.Errorf("in src (-want +got):\n%s", diff)
+	}
 	if got := Signatures("gone.py", dir); got != nil {
 		t.Errorf("of a file that isn't there: %v", got)
 	}

@@ -245,7 +245,7 @@ func checkIndex(size, files int) error {
 // half the time of 6 and produces 7 % more bytes for Python and Go sources.
 const compressionLevel = 4
 
-// smallSize is up to how many bytes data are compressed without the tables of compressionLevel: to make these takes as long as
+// smallSize is up to how many bytes data are compressed without the tables of compressionLevel: making them takes as long as
 // planning a small project.
 const smallSize = 16 << 10
 

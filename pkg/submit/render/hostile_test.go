@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ var hostile = []string{
 }
 
 // carried renders text in each place that takes any, and returns how a kubelet
-// would see it.
+// would see it. It compares what patchedJob makes of it with what kustomize does.
 func carried(t *testing.T, text string) map[string]string {
 	t.Helper()
 	s := testSpec(cpu, func(s *api.Spec) {
@@ -61,6 +62,9 @@ func carried(t *testing.T, text string) map[string]string {
 		s.Annotations = map[string]string{"example.com/text": text}
 	})
 	r := mustRender(t, s)
+	if built, _, err := render(s, Overlay{}, testRunner, true); err != nil || !bytes.Equal(built.YAML(), r.YAML()) {
+		t.Errorf("%.40q: kustomize builds something else, or nothing: %v", text, err)
+	}
 	first, _, ok := strings.Cut(string(r.YAML()), "\n---\n")
 	if !ok {
 		t.Fatal("the stream has no second document")
