@@ -163,8 +163,9 @@ spool.LogParts.publish_all = publish_all
     def test_no_call_starts_after_the_loss_of_a_host(self):
         files = {"train.py": "def f(): print('ran')"}
         change, seated = "leader.MEET_SECONDS = 0; leader.RESTART_SECONDS = 0.5", os.path.join(self.root, "seated")
-        processes = [self.host(number, function(), files, change=change + SEATED % seated if number == 1 else change) for number in (0, 1, 2)]
-        self.eventually(lambda: os.path.exists(seated), *processes)
+        processes = [self.host(0, function(), files, change=change)]
+        processes += [self.host(number, function(), files, change=change + SEATED % f"{seated}-{number}") for number in (1, 2)]
+        self.eventually(lambda: os.path.exists(f"{seated}-1") and os.path.exists(f"{seated}-2"), *processes)
         processes[1].send_signal(signal.SIGTERM)
         self.finish(processes[1])
         late = self.host(3, function(), files)

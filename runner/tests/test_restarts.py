@@ -109,7 +109,7 @@ leader.LeaderAttempt.save_log = save_late
             again.wait()
             processes[host] = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
             self.assertIn(b"this container was restarted", processes[host].stderr.readline())
-            ran = self.terminate(*processes)
+            ran = self.terminate_rest(*processes)
             self.assertNotIn("ready", ran[host].out)
             self.assertEqual(self.document(f"attempts/{attempt}.json"), record, "the leader's word of the lost host undoes it")
             begins = ["kinetic: starting attempt 2 (1 of 1 retries used)", *NO_OUTPUTS[host:]] * (attempt - 1)
@@ -173,7 +173,7 @@ leader.LeaderAttempt.save_log = save_late
         again = self.host(1, function(), {"train.py": WAIT}, "--retries", "0", pod=1)
         self.eventually(lambda: self.lines(1), again)
         self.assertEqual((self.interruption(), self.lines(1)), ("host 1: its node was restarted", ["ready"]))
-        self.terminate(leader, again)
+        self.terminate_rest(leader, again)
         leader, _ = self.parked(*self.hosts(function(), {"train.py": "def f(): pass"}, "--retries", "0", pod=2))
         self.assertEqual([leader.end[key] for key in ("state", "attempt")], ["SUCCEEDED", 2])
 
