@@ -84,7 +84,7 @@ func (a *additions) settleTies(ctx context.Context, newest []api.JobSummary) {
 			e.Workload.Submitted = h.CreatedAt
 		}
 	})
-	slices.SortStableFunc(newest, newestFirst)
+	slices.SortStableFunc(newest, func(x, y api.JobSummary) int { return newestFirst(&x, &y) })
 }
 
 // complete reads from the store what workloads don't say: when a job began whose first

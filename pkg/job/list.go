@@ -131,9 +131,18 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 }
 
 func (f Filter) choose(entries []api.JobSummary) []api.JobSummary {
-	wanted := slices.DeleteFunc(slices.Clone(entries), func(e api.JobSummary) bool { return !f.wants(e) })
+	var wanted []*api.JobSummary // sorting thousands of summaries would move them all often
+	for i := range entries {
+		if f.wants(entries[i]) {
+			wanted = append(wanted, &entries[i])
+		}
+	}
 	slices.SortFunc(wanted, newestFirst)
-	return f.first(wanted)
+	chosen := make([]api.JobSummary, len(wanted))
+	for i, e := range wanted {
+		chosen[i] = *e
+	}
+	return f.first(chosen)
 }
 
 // first returns no more than f.Limit entries.
@@ -146,22 +155,21 @@ func (f Filter) first(entries []api.JobSummary) []api.JobSummary {
 
 // newestFirst compares two jobs by when they were created: a cluster knows it to the second, the submitter to the
 // millisecond.
-func newestFirst(a, b api.JobSummary) int {
+func newestFirst(a, b *api.JobSummary) int {
 	return cmp.Or(b.Created.Truncate(time.Second).Compare(a.Created.Truncate(time.Second)),
 		within(b).Compare(within(a)), cmp.Compare(a.ID, b.ID))
 }
 
 // within returns when a job was submitted, for jobs of the same second.
-func within(e api.JobSummary) time.Time {
+func within(e *api.JobSummary) time.Time {
 	if e.Workload.Submitted.IsZero() {
 		return e.Created
 	}
 	return e.Workload.Submitted
 }
 
-// entries describes workloads and, with f.Stored, the jobs that no longer have one.
-func (reg Registry) entries(ctx context.Context, found []api.JobSummary, f Filter, more *additions) ([]api.JobSummary, error) {
-	entries := slices.Clone(found)
+// entries describes workloads, in place, and adds, with f.Stored, the jobs that no longer have one.
+func (reg Registry) entries(ctx context.Context, entries []api.JobSummary, f Filter, more *additions) ([]api.JobSummary, error) {
 	for i := range entries {
 		e := &entries[i]
 		j := reg.Job(api.Handle{JobID: e.ID, Namespace: e.Namespace, Backend: reg.Kind})
