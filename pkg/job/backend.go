@@ -25,7 +25,7 @@ type Backend interface {
 // Lister describes the jobs that have a workload.
 type Lister interface {
 	// List describes all jobs, in any order. With an error it returns the jobs that it could
-	// read. Store is empty if the workload doesn't name it.
+	// read. Store is empty if the workload doesn't name it. The caller may change the list.
 	List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error)
 	// Pick describes the jobs that choose picks, as List does with states, at least the first. choose gets all
 	// jobs with only what is cheap to read: the ID, the age and, where the backend knows it

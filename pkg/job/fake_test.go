@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -82,7 +83,8 @@ type lister struct {
 }
 
 func (l lister) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
-	return l.list(ctx, level)
+	found, err := l.list(ctx, level)
+	return slices.Clone(found), err
 }
 
 func (l lister) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {

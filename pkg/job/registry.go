@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -53,9 +52,8 @@ func (reg Registry) list(ctx context.Context, level api.ListLevel) ([]api.JobSum
 	return reg.inStores(found), err
 }
 
-// inStores returns jobs with the usual store for those that name none and are not gone.
+// inStores sets the usual store of jobs that name none and are not gone, in place, and returns them.
 func (reg Registry) inStores(found []api.JobSummary) []api.JobSummary {
-	found = slices.Clone(found)
 	for i := range found {
 		if found[i].Store == "" && found[i].Status.State != api.NotFound {
 			found[i].Store = reg.Store.URL()

@@ -20,7 +20,7 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 	return reg.Backend.WatchList(ctx, level, func(found []api.JobSummary) error {
 		stored := f
 		stored.Stored = f.Stored && first
-		entries, err := reg.entries(ctx, reg.inStores(found), stored, more)
+		entries, err := reg.entries(ctx, reg.inStores(slices.Clone(found)), stored, more)
 		if err != nil {
 			return err
 		}

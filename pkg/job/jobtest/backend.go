@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -31,7 +32,7 @@ type Backend struct {
 
 // List implements job.Backend.
 func (b Backend) List(context.Context, api.ListLevel) ([]api.JobSummary, error) {
-	return b.Jobs, b.Unread
+	return slices.Clone(b.Jobs), b.Unread
 }
 
 // Pick implements job.Backend.
