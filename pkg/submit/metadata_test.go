@@ -65,7 +65,7 @@ func TestMetadataOfProjects(t *testing.T) {
 // TestBuiltVersionOfAnEnvironment: the project may be installed in an environment that is elsewhere, as conda's are.
 func TestBuiltVersionOfAnEnvironment(t *testing.T) {
 	env := t.TempDir()
-	python := filepath.Join(env, "bin", "python3"+filepath.Ext(os.Args[0])) // .exe on Windows
+	python := filepath.Join(env, "bin", "python3"+filepath.Ext(os.Args[0])) // as the test has: .exe on Windows
 	for file, text := range map[string]string{python: "", filepath.Join(env, "lib/python3.12/site-packages/My.P-3.dist-info/METADATA"): "Name: my-p\nVersion: 3\n"} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)

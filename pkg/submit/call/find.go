@@ -88,8 +88,8 @@ func directory(word, path string) error {
 	return fmt.Errorf("%s is a directory: name a Python file in it, as in %s", word, filepath.Join(word, "train.py"))
 }
 
-// sources returns the directory src below dir, in which many projects have their modules, if there is one that is no package
-// itself.
+// sources returns the directory src below dir, where many projects keep their modules; nothing if there is none, or if src is a
+// package itself.
 func sources(dir string) []string {
 	src := filepath.Join(dir, "src")
 	if !isDir(src) || isFile(filepath.Join(src, "__init__.py")) {
@@ -98,8 +98,8 @@ func sources(dir string) []string {
 	return []string{src}
 }
 
-// locate returns the file of a module that counts, and the directory below which it was found, "" if there is none. Like
-// Python, it looks no further than in the first directory with a package or module of the name before the first dot.
+// locate returns the file of a module and the directory below which it is; "" if there is none, or none that counts. Like
+// Python, it looks no further than the first directory with a package or module of the name before the first dot.
 func locate(dirs []string, module string, counts func(file string) bool) (dir, file string) {
 	top, _, _ := strings.Cut(module, ".")
 	if top == "" {

@@ -79,7 +79,7 @@ func isOnly(k, fields types.Kustomization) bool {
 	return reflect.DeepEqual(k, fields)
 }
 
-// patched returns a Job, as JSON, to which a patch is applied if the Job has the labels that it is for.
+// patched applies a patch to a Job, as JSON. A Job without the labels that the patch selects stays as it is.
 func patched(job []byte, p types.Patch) ([]byte, error) {
 	if p.Target.LabelSelector != "" {
 		selector, err := labels.Parse(p.Target.LabelSelector)

@@ -55,6 +55,7 @@ func (p program) configMap(s api.Spec) (*unstructured.Unstructured, []byte, erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("writing ConfigMap %s: %w", o.GetName(), err)
 	}
+	// Two copies of the runner: another one would take as long as planning a small project.
 	before, after, _ := bytes.Cut(text, []byte(placeholder))
 	end := len(before) + base64.StdEncoding.EncodedLen(len(p.zip))
 	whole := append(make([]byte, 0, end+len(after)), before...)
