@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	batchv1 "k8s.io/api/batch/v1"
@@ -139,33 +140,58 @@ func readProtobuf(r *bufio.Reader, item func() unmarshaler, detail Detail,
 	return about, err
 }
 
-// slim removes from an item in protobuf what no list shows, which is most of its bytes:
-// which field was written by whom, and the pod template of a Job. The template of a job of
-// keras-kinetic stays, because it names the job's bucket.
-func slim(o runtime.Object, item []byte) []byte {
-	item = without(item, 1, 17) // metadata.managedFields
-	if _, isJob := o.(*batchv1.Job); isJob && bytes.Contains(item, []byte(api.AnnotationStore)) {
-		item = without(item, 2, 6) // spec.template
-	}
-	return item
+// field is a field of a protobuf message, or the fields inside it.
+type field struct {
+	number protowire.Number
+	inside []field
 }
 
-// without removes the field at a path of field numbers from a protobuf message, in place.
-// It keeps what it can't parse, so that Unmarshal returns the error.
-func without(message []byte, path ...protowire.Number) []byte {
+// unseen has what no list shows of an object, of a Job, and of a pod: see slim.
+var unseen = func() (of struct{ object, job, pod []field }) {
+	volume := []field{{2, []field{{2, nil}, {6, nil}, {19, nil}, {26, nil}}}} // emptyDir, secret, configMap, projected
+	container := []field{{3, nil}, {4, nil}, {7, nil}, {9, nil},              // command, args, env, volumeMounts
+		{13, nil}, {14, nil}, {15, nil}, {20, nil}} // terminationMessagePath, imagePullPolicy, securityContext, terminationMessagePolicy
+	metadata := field{1, []field{{17, nil}}} // managedFields
+	of.object = []field{metadata}
+	of.job = []field{metadata, {2, []field{{4, nil}, {6, nil}}}}                         // spec: selector, template
+	of.pod = []field{metadata, {2, []field{{1, volume}, {2, container}, {20, container}, // volumes, containers, initContainers
+		{6, nil}, {14, nil}, {19, nil}}}} // dnsPolicy, securityContext, schedulerName
+	return of
+}()
+
+// slim removes from an item in protobuf what no list shows, which is most of its bytes:
+// which field was written by whom, the pod template of a Job, and most of what Pod leaves out.
+// The template of a job of keras-kinetic stays, because it names the job's bucket.
+func slim(o runtime.Object, item []byte) []byte {
+	fields := unseen.object
+	switch o.(type) {
+	case *batchv1.Job:
+		if bytes.Contains(item, []byte(api.AnnotationStore)) {
+			fields = unseen.job
+		}
+	case *corev1.Pod:
+		fields = unseen.pod
+	}
+	return without(item, fields)
+}
+
+// without removes fields from a protobuf message, in place. It keeps what it can't parse, so
+// that Unmarshal returns the error.
+func without(message []byte, fields []field) []byte {
 	left := message[:0]
 	for rest := message; len(rest) > 0; {
 		number, kind, size := protowire.ConsumeField(rest)
 		if size < 0 {
 			return append(left, rest...)
 		}
+		i := slices.IndexFunc(fields, func(f field) bool { return f.number == number })
 		switch {
-		case number != path[0]: //nolint:gosec // no caller gives an empty path
+		case i < 0:
 			left = append(left, rest[:size]...)
-		case len(path) > 1 && kind == protowire.BytesType:
+		case fields[i].inside != nil && kind == protowire.BytesType:
 			_, _, tag := protowire.ConsumeTag(rest)
-			inner, _ := protowire.ConsumeBytes(rest[tag:])
-			left = protowire.AppendBytes(append(left, rest[:tag]...), without(inner, path[1:]...))
+			inside, _ := protowire.ConsumeBytes(rest[tag:])
+			left = protowire.AppendBytes(append(left, rest[:tag]...), without(inside, fields[i].inside))
 		}
 		rest = rest[size:]
 	}

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -99,7 +101,52 @@ func TestSlimItems(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, err, tt.into)
 		}
 	}
-	if torn := []byte{0x0a, 0xff}; !bytes.Equal(without(torn, 1, 17), torn) {
+	if torn := []byte{0x0a, 0xff}; !bytes.Equal(without(torn, []field{{1, []field{{17, nil}}}}), torn) {
 		t.Error("a torn message was changed")
+	}
+}
+
+// Of a pod, only what Pod leaves out is not read.
+func TestSlimPods(t *testing.T) {
+	container := corev1.Container{
+		Name: "kinetic-worker", Image: "python:3.12", Command: []string{"python3"}, Args: []string{"-m", "train"}, WorkingDir: "/app",
+		Env:            []corev1.EnvVar{{Name: "JAX_PLATFORMS", Value: "tpu"}},
+		EnvFrom:        []corev1.EnvFromSource{{Prefix: "A_"}},
+		Ports:          []corev1.ContainerPort{{Name: "coordinator", ContainerPort: 8476}},
+		Resources:      corev1.ResourceRequirements{Limits: corev1.ResourceList{"google.com/tpu": resource.MustParse("4")}},
+		VolumeMounts:   []corev1.VolumeMount{{Name: "runner", MountPath: "/kinetic/runner"}},
+		ReadinessProbe: &corev1.Probe{PeriodSeconds: 5}, SecurityContext: &corev1.SecurityContext{Privileged: new(true)},
+		ImagePullPolicy: corev1.PullAlways, TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+	}
+	pod := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "a-0", Labels: map[string]string{api.LabelJobID: "a"}},
+		Spec: corev1.PodSpec{
+			Volumes: []corev1.Volume{
+				{Name: "runner", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{Items: []corev1.KeyToPath{{Key: "runner", Path: "runner"}}}}},
+				{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+				{Name: "token", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{DefaultMode: new(int32(0o644))}}},
+				{Name: "key", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "key"}}},
+				{Name: "bucket", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "gcsfuse.csi.storage.gke.io"}}},
+				{Name: "disk", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "disk"}}},
+			},
+			InitContainers: []corev1.Container{container}, Containers: []corev1.Container{container, container},
+			DNSPolicy: corev1.DNSClusterFirst, SchedulerName: corev1.DefaultSchedulerName, SecurityContext: &corev1.PodSecurityContext{RunAsUser: new(int64(1))},
+			NodeName: "tpu-7", Tolerations: []corev1.Toleration{{Key: "google.com/tpu"}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	data, err := pod.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slimmed, got := slim(&pod, slices.Clone(data)), corev1.Pod{}
+	if err := got.Unmarshal(slimmed); err != nil {
+		t.Fatal(err)
+	}
+	if len(slimmed) > len(data)*3/4 {
+		t.Errorf("%d of %d bytes are left", len(slimmed), len(data))
+	}
+	if diff := cmp.Diff(Pod(&pod), Pod(&got)); diff != "" {
+		t.Error(diff)
 	}
 }

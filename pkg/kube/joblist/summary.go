@@ -38,20 +38,23 @@ func Job(j *batchv1.Job) *batchv1.Job {
 func Pod(p *corev1.Pod) *corev1.Pod {
 	t := *p
 	t.ManagedFields, t.Spec.Volumes = nil, nil
+	t.Spec.DNSPolicy, t.Spec.SchedulerName, t.Spec.SecurityContext = "", "", nil
 	for _, v := range p.Spec.Volumes {
 		if v.CSI != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil { // events name the volume, not the driver or the claim
 			t.Spec.Volumes = append(t.Spec.Volumes, v)
 		}
 	}
-	t.Spec.InitContainers, t.Spec.Containers = withoutCommands(t.Spec.InitContainers), withoutCommands(t.Spec.Containers)
+	t.Spec.InitContainers, t.Spec.Containers = whatTheyAskFor(t.Spec.InitContainers), whatTheyAskFor(t.Spec.Containers)
 	return &t
 }
 
-func withoutCommands(all []corev1.Container) []corev1.Container {
+// whatTheyAskFor returns copies of containers without what they run, and how.
+func whatTheyAskFor(all []corev1.Container) []corev1.Container {
 	all = slices.Clone(all)
 	for i := range all {
 		c := &all[i]
-		c.Command, c.Args, c.Env, c.VolumeMounts = nil, nil, nil, nil
+		c.Command, c.Args, c.Env, c.VolumeMounts, c.SecurityContext = nil, nil, nil, nil, nil
+		c.ImagePullPolicy, c.TerminationMessagePath, c.TerminationMessagePolicy = "", "", ""
 	}
 	return all
 }
