@@ -49,7 +49,7 @@ func (c *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstr
 	for _, o := range rights {
 		err := c.own(ctx, o, owner)
 		if apierrors.IsForbidden(err) {
-			c.client.transport.Say("no permission to create the %s that lets the job release its hosts when it ends: unless its service account has the Role kinetic-release from manifests/rbac, the next kubectl kinetic jobs command releases the hosts", o.GetKind())
+			c.client.transport.Say("no permission to create the %s that lets the job release its hosts when it ends: unless its service account has the Role kinetic-release (kubectl apply -k manifests/rbac), the next kubectl kinetic jobs command releases the hosts", o.GetKind())
 			return nil
 		}
 		if err != nil {

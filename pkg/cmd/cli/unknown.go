@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,27 +11,36 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
-// NoCommand is for a command that has only sub-commands: an argument is then an unknown
-// sub-command. The error suggests known ones. otherWords maps names that other tools use to
-// sub-commands.
-func NoCommand(otherWords map[string][]string) cobra.PositionalArgs {
-	return func(parent *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
+// OnlySubcommands makes parent a command that has only sub-commands: alone it prints its help, and an
+// argument is an unknown sub-command. The error suggests known ones. otherWords maps names that
+// other tools use to sub-commands.
+func OnlySubcommands(parent *cobra.Command, otherWords map[string][]string) {
+	parent.DisableFlagParsing = true // the error is about an unknown command, not about a flag of it
+	parent.Args, parent.ValidArgsFunction = cobra.ArbitraryArgs, cobra.NoFileCompletions
+	parent.RunE = func(parent *cobra.Command, args []string) error {
+		if len(args) == 0 || slices.Contains(args, "-h") || slices.Contains(args, "--help") {
+			return parent.Help()
 		}
-		var names []string
-		for _, sub := range parent.Commands() {
-			names = append(names, sub.Name())
-		}
-		hint := human.DidYouMean(args[0], names)
-		switch meant := otherWords[args[0]]; {
-		case meant != nil:
-			hint = `did you mean "` + strings.Join(meant, `" or "`) + `"?`
-		case hint == "":
-			hint = "see " + parent.CommandPath() + " --help"
-		}
-		return Usagef("unknown command %q for %q; %s", args[0], parent.CommandPath(), hint)
+		return noCommand(parent, args, otherWords)
 	}
+}
+
+func noCommand(parent *cobra.Command, args []string, otherWords map[string][]string) error {
+	if flag, _, _ := strings.Cut(args[0], "="); strings.HasPrefix(flag, "-") {
+		return Usagef("flags go after the command: %s COMMAND %s", parent.CommandPath(), flag)
+	}
+	var names []string
+	for _, sub := range parent.Commands() {
+		names = append(names, sub.Name())
+	}
+	hint := human.DidYouMean(args[0], names)
+	switch meant := otherWords[args[0]]; {
+	case meant != nil:
+		hint = `did you mean "` + strings.Join(meant, `" or "`) + `"?`
+	case hint == "":
+		hint = "see " + parent.CommandPath() + " --help"
+	}
+	return Usagef("unknown command %q for %q; %s", args[0], parent.CommandPath(), hint)
 }
 
 // otherForm returns what to type instead of a flag of keras-kinetic or kubectl that this command

@@ -39,11 +39,8 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Long: "List, follow, collect and clean up jobs.\n\n" +
 			"ID may be a full job ID, any unique prefix (of your own jobs, for cancel and cleanup),\n" +
 			"or the last 7 characters.",
-		// So that the error is about an unknown command, not about a flag of it.
-		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		Args:               cli.NoCommand(otherWords),
-		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
+	cli.OnlySubcommands(root, otherWords)
 	for _, sub := range []*cobra.Command{
 		c.list(), c.top(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), c.outputs(), c.prune(), c.debug(), c.stacks(), c.shell(), c.forward(), c.warm(),
 	} {

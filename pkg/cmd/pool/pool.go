@@ -45,11 +45,8 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic pool"},
 		Short:       "Add, list, change and remove node pools with accelerators",
 		Long:        long,
-		// So that the error is about an unknown command, not about a flag of it.
-		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		Args:               cli.NoCommand(otherWords),
-		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
+	cli.OnlySubcommands(root, otherWords)
 	root.AddCommand(c.add(), c.list(), c.set(), c.remove())
 	cli.AddSections(root)
 	return root

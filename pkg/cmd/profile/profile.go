@@ -51,9 +51,8 @@ func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra
 		Short:       "Manage profiles: named clusters that replace flags",
 		Long:        long,
 		Example:     examples,
-		Args:        cli.NoCommand(map[string][]string{"delete": {"rm"}, "add": {"create"}, "get": {"show"}, "switch": {"use"}}),
-		RunE:        func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	cli.OnlySubcommands(root, map[string][]string{"delete": {"rm"}, "add": {"create"}, "get": {"show"}, "switch": {"use"}})
 	cli.AddSections(root)
 	root.AddCommand(list(streams), use(streams), unset(streams), create(streams), remove(streams), show(streams))
 	return root

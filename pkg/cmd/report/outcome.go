@@ -55,9 +55,8 @@ func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
 		text += fmt.Sprintf("warning: could not read all details: %v\n", err)
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
-		if failed.Code = *s.ExitCode; failed.Code != cli.ExitFailed { // every failure has that code
-			text += fmt.Sprintf("(exit code %d comes from your program)\n", failed.Code)
-		}
+		failed.Code = *s.ExitCode
+		text += fmt.Sprintf("(exit code %d comes from your program)\n", failed.Code)
 	}
 	err = failed.In(w, text)
 	PrintResumeHint(w, j)
