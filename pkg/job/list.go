@@ -21,6 +21,8 @@ type Filter struct {
 	// in any state.
 	States    []api.State
 	Cancelled bool
+	// ByEnd means that States also chooses jobs without a workload that are known to have ended in such a state.
+	ByEnd bool
 	// Stored includes jobs that no longer have a workload.
 	Stored bool
 	// Orphans, if set together with Stored, includes jobs that have no handle either, if nothing was
@@ -70,7 +72,8 @@ func (f Filter) selects(e api.JobSummary) bool {
 
 // WantsState reports whether the filter chooses jobs in the state of this one.
 func (f Filter) WantsState(e api.JobSummary) bool {
-	return len(f.States) == 0 && !f.Cancelled || slices.Contains(f.States, e.State) || f.Cancelled && e.Word() == api.CancelledWord
+	return len(f.States) == 0 && !f.Cancelled || slices.Contains(f.States, e.State) || f.Cancelled && e.Word() == api.CancelledWord ||
+		f.ByEnd && slices.Contains(f.States, api.State(e.Status.Ended))
 }
 
 // UnreadError says that workloads that exist, or may exist, could not be listed.

@@ -155,6 +155,7 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 // a job was cancelled.
 func TestJobsAreChosen(t *testing.T) {
 	cancelled, gone := api.Status{State: api.Failed, Reason: api.Cancelled}, api.Status{State: api.NotFound, Ended: api.CancelledWord}
+	ended := api.Status{State: api.NotFound, Ended: string(api.Succeeded)}
 	for name, tt := range map[string]struct {
 		filter Filter
 		job    api.JobSummary
@@ -166,6 +167,8 @@ func TestJobsAreChosen(t *testing.T) {
 		"nor what runs":          {Filter{Cancelled: true}, api.JobSummary{State: api.Running}, false},
 		"next to a state":        {Filter{Cancelled: true, States: []api.State{api.Running}}, api.JobSummary{State: api.Running}, true},
 		"by its state":           {Filter{States: []api.State{api.Failed}}, api.JobSummary{State: api.Failed, Status: cancelled}, true},
+		"by how it ended":        {Filter{ByEnd: true, States: []api.State{api.Succeeded}}, api.JobSummary{State: api.NotFound, Status: ended}, true},
+		"not by how it ended":    {Filter{States: []api.State{api.Succeeded}}, api.JobSummary{State: api.NotFound, Status: ended}, false},
 		"in its store":           {Filter{Store: "gs://a"}, api.JobSummary{Store: "gs://a"}, true},
 		"in no store":            {Filter{Store: "gs://a"}, api.JobSummary{}, true},
 		"not in another store":   {Filter{Store: "gs://a"}, api.JobSummary{Store: "gs://b"}, false},
