@@ -42,14 +42,17 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 			}
 		}
 	}
+	onGKE := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return n.Labels[api.NodeLabelPool] != "" })
 	if isThere {
+		if few := tooFewGPUs(p, fit, onGKE); few.Sentence != "" {
+			return few
+		}
 		return Diagnosis{Sentence: tooLarge(p, fit)}
 	}
 	if p.Spec.NodeSelector[api.NodeLabelGPU] == "" && p.Spec.NodeSelector[api.NodeLabelTPU] == "" {
 		return Diagnosis{}
 	}
 	r := Diagnosis{Sentence: "the cluster has " + haves(s.Nodes) + " now"}
-	onGKE := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return n.Labels[api.NodeLabelPool] != "" })
 	name, known := acceleratorOf(p.Spec.NodeSelector)
 	hasIt := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { // and something else keeps the pod from it
 		has, _ := acceleratorOf(n.Labels)
@@ -61,12 +64,46 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 		r.Sentence += fmt.Sprintf(", %d hosts for each %s: to use them, add --backend lws", a.Hosts, name)
 	}
 	if known && onGKE && !hasIt {
-		r.Next = "kubectl kinetic pool add " + name
-		if gpus := requested(p, api.ResourceGPU); gpus.CmpInt64(1) > 0 {
-			r.Next += "x" + gpus.String()
-		}
+		r.Next = addPool(name, p)
 	}
 	return r
+}
+
+// addPool returns the command that adds nodes with as many of an accelerator as a pod requests.
+func addPool(name string, p corev1.Pod) string {
+	next := "kubectl kinetic pool add " + name
+	if gpus := requested(p, api.ResourceGPU); gpus.CmpInt64(1) > 0 {
+		next += "x" + gpus.String()
+	}
+	return next
+}
+
+// tooFewGPUs returns what is wrong if no node has as many GPUs as a pod requests: the nodes have the right GPU,
+// but are of a smaller machine type, or have no driver.
+func tooFewGPUs(p corev1.Pod, nodes []corev1.Node, onGKE bool) Diagnosis {
+	asked, most := requested(p, api.ResourceGPU), largest(nodes, api.ResourceGPU)
+	name, known := acceleratorOf(p.Spec.NodeSelector)
+	switch {
+	case len(nodes) == 0 || name == "" || asked.Cmp(most) <= 0:
+		return Diagnosis{}
+	case most.IsZero():
+		return Diagnosis{Sentence: fmt.Sprintf("no node with %s offers a GPU: its driver is being installed, or missing", name)}
+	}
+	r := Diagnosis{Sentence: fmt.Sprintf("the nodes with %s have no more than %s each", name, human.Count(int(most.Value()), "GPU"))}
+	if known && onGKE {
+		r.Next = addPool(name, p)
+	}
+	return r
+}
+
+// largest returns the most of a resource that a node has.
+func largest(nodes []corev1.Node, name corev1.ResourceName) (most resource.Quantity) {
+	for _, n := range nodes {
+		if has := n.Status.Allocatable[name]; has.Cmp(most) > 0 {
+			most = has
+		}
+	}
+	return most
 }
 
 func tolerates(p corev1.Pod, n corev1.Node) bool {
@@ -112,13 +149,7 @@ func acceleratorOf(of map[string]string) (name string, known bool) {
 // tooLarge returns a sentence if a pod requests more than the largest node has.
 func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceCPU} {
-		var most resource.Quantity
-		for _, n := range nodes {
-			if has := n.Status.Allocatable[name]; has.Cmp(most) > 0 {
-				most = has
-			}
-		}
-		asked := requested(p, name)
+		asked, most := requested(p, name), largest(nodes, name)
 		if most.IsZero() || asked.Cmp(most) <= 0 {
 			continue
 		}

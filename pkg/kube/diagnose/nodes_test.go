@@ -36,6 +36,16 @@ func TestExplainNodes(t *testing.T) {
 		n.Spec.Taints = []corev1.Taint{{Key: "google.com/tpu", Value: "present", Effect: effect}}
 		return n
 	}
+	gpuNode := func(gpus string) corev1.Node {
+		n := node("60Gi", l4)
+		n.Status.Allocatable[api.ResourceGPU] = resource.MustParse(gpus)
+		return n
+	}
+	withGPUs := func(n int64) corev1.Pod {
+		p := unscheduled("1", "1Gi", "0/5 nodes are available: 5 Insufficient nvidia.com/gpu.", l4)
+		p.Spec.Containers[0].Resources.Requests[api.ResourceGPU] = *resource.NewQuantity(n, resource.DecimalSI)
+		return p
+	}
 	const affinity, memory = "0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.", "0/5 nodes are available: 5 Insufficient memory."
 	t4 := map[string]string{api.NodeLabelGPU: "nvidia-tesla-t4"}
 	for name, tt := range map[string]struct {
@@ -49,6 +59,12 @@ func TestExplainNodes(t *testing.T) {
 			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4; the cluster has no accelerators now", Next: "kubectl get nodes -l cloud.google.com/gke-accelerator=nvidia-tesla-t4"}},
 		"unknown nodes": {unscheduled("1", "1Gi", affinity, t4), nil,
 			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4", Next: "kubectl get nodes -l cloud.google.com/gke-accelerator=nvidia-tesla-t4"}},
+		"fewer GPUs on each node": {withGPUs(4), []corev1.Node{nodes[0], gpuNode("1"), gpuNode("2"), gpuNode("0")},
+			Diagnosis{Sentence: "no node has room: 5 of 5 with too little nvidia.com/gpu free (4 asked); the nodes with l4 have no more than 2 GPUs each", Next: "kubectl kinetic pool add l4x4"}},
+		"GPUs without a driver": {withGPUs(1), []corev1.Node{gpuNode("0")},
+			Diagnosis{Sentence: "no node has room: 5 of 5 with too little nvidia.com/gpu free (1 asked); no node with l4 offers a GPU: its driver is being installed, or missing"}},
+		"GPUs that are taken": {withGPUs(1), []corev1.Node{gpuNode("1")},
+			Diagnosis{Sentence: "no node has room: 5 of 5 with too little nvidia.com/gpu free (1 asked)"}},
 		"too much memory": {unscheduled("1", "100Gi", memory, nil), nodes[:2],
 			Diagnosis{Sentence: "no node has room: 5 of 5 with too little memory free (100Gi asked); the largest node has 13 GiB of memory now: ask for less, unless the cluster adds larger ones by itself"}},
 		"too many CPUs": {unscheduled("16", "1Gi", "0/5 nodes are available: 5 Insufficient cpu.", l4), nodes,
