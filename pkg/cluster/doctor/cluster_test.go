@@ -3,6 +3,7 @@ package doctor
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -132,6 +133,23 @@ func clusterOptions(connection *rest.Config) ClusterOptions {
 		Target: config.Target{Context: "gke_acme_us-central1-a_c", Namespace: "ml", GKE: true, Project: "acme", Zone: "us-central1-a", Cluster: "c",
 			From: config.Sources{Context: "current context", Namespace: "--namespace"}},
 		Config: connection, Client: versions.Client{Version: "v0.2.0", Runners: []string{"ours"}}, FixCommand: "kubectl kinetic doctor --fix", Now: time.Now,
+	}
+}
+
+// gpuNodes answers with ready nodes that offer so many GPUs, both as a table and as objects.
+func gpuNodes(gpus ...string) string {
+	var rows, items []string
+	for i, n := range gpus {
+		rows = append(rows, fmt.Sprintf(`{"cells":["n%d","Ready"]}`, i))
+		items = append(items, fmt.Sprintf(`{"status":{"allocatable":{"nvidia.com/gpu":%q}}}`, n))
+	}
+	return fmt.Sprintf(`{"kind":"Table","columnDefinitions":[{"name":"Name"},{"name":"Status"}],"rows":[%s],"items":[%s]}`, strings.Join(rows, ","), strings.Join(items, ","))
+}
+
+// withGPUs has the jobs want so many L4 GPUs on each host.
+func withGPUs(n int) func(*ClusterOptions) {
+	return func(o *ClusterOptions) {
+		o.Accelerator = &api.Accelerator{Kind: api.GPU, Name: "l4", Label: "nvidia-l4", Chips: n, ChipsPerHost: n}
 	}
 }
 
@@ -285,6 +303,15 @@ func TestClusterChecks(t *testing.T) {
 				o.Accelerator = &api.Accelerator{Kind: api.GPU, Name: "l4", Label: "nvidia-l4"}
 			}, state: Skipped,
 			detail: "there is no node for l4 now; GKE may add some"},
+		"nodes without a GPU driver": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": gpuNodes("0", "0")}, set: withGPUs(1),
+			state: Wrong, detail: "no node for l4 offers a GPU: its driver is being installed, or missing", fix: "kubectl describe nodes -l cloud.google.com/gke-accelerator=nvidia-l4"},
+		"nodes with fewer GPUs": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": gpuNodes("1", "2")}, set: withGPUs(4),
+			state: Skipped, detail: "no node has 4 GPUs for l4x4 now, but 2 at most; GKE may add some"},
+		"nodes with fewer GPUs elsewhere": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": gpuNodes("1", "2")}, set: func(o *ClusterOptions) {
+			withGPUs(4)(o)
+			o.Target.GKE = false
+		}, state: Wrong, detail: "no node has 4 GPUs for l4x4, but 2 at most", fix: "kubectl describe nodes -l cloud.google.com/gke-accelerator=nvidia-l4"},
+		"nodes with the GPUs": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": gpuNodes("1", "4")}, set: withGPUs(4), state: OK, detail: "2 for l4x4, all ready"},
 		"nodes are secret": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")}, state: Skipped, detail: "no permission to list nodes"},
 
 		"no runner": {check: "runners", state: OK, detail: "not installed yet: the next job installs it"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
@@ -34,7 +35,35 @@ func (c *cluster) nodes(ctx context.Context) Finding {
 			idle = append(idle, row[0])
 		}
 	}
-	return c.countNodes(which, selector, len(rows), idle)
+	found := c.countNodes(which, selector, len(rows), idle)
+	if found.State == OK && c.Accelerator != nil && c.Accelerator.Kind == api.GPU {
+		return c.offeredGPUs(ctx, selector, found)
+	}
+	return found
+}
+
+// offeredGPUs returns what is wrong if no node of a selector offers as many GPUs as a job needs, else found.
+func (c *cluster) offeredGPUs(ctx context.Context, selector string, found Finding) Finding {
+	var nodes corev1.NodeList
+	if err := c.server.Get(ctx, &nodes, map[string]string{"labelSelector": selector}, "/api/v1/nodes"); err != nil {
+		return c.failed("list", "nodes", err)
+	}
+	most := int64(0)
+	for _, n := range nodes.Items {
+		gpus := n.Status.Allocatable[api.ResourceGPU]
+		most = max(most, gpus.Value())
+	}
+	text := accelerator.Text(*c.Accelerator)
+	switch needed := c.Accelerator.ChipsPerHost; {
+	case len(nodes.Items) == 0 || most >= int64(needed):
+		return found
+	case most == 0:
+		return Bad("kubectl describe nodes -l "+selector, "no node for %s offers a GPU: its driver is being installed, or missing", text)
+	case c.Target.GKE:
+		return Skip("no node has %d GPUs for %s now, but %d at most; GKE may add some", needed, text, most)
+	default:
+		return Bad("kubectl describe nodes -l "+selector, "no node has %d GPUs for %s, but %d at most", needed, text, most)
+	}
 }
 
 // readNodes returns the names of nodes and their states; all nodes if the selector is "".
