@@ -110,8 +110,8 @@ func TestModulesOfProjects(t *testing.T) {
 
 // TestRuntimeSetsTheBackendOfKeras, unless the user does.
 func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
-	value := func(change func(*api.Request, *config.Target)) string {
-		p, err := planOf(t, map[string]string{}, change)
+	of := func(files map[string]string, change func(*api.Request, *config.Target)) string {
+		p, err := planOf(t, files, change)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +122,7 @@ func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
 		}
 		return ""
 	}
+	value := func(change func(*api.Request, *config.Target)) string { return of(map[string]string{}, change) }
 	if got := value(func(r *api.Request, _ *config.Target) { r.AcceleratorText = "v6e-8" }); got != "jax" {
 		t.Errorf("on a TPU: %q", got)
 	}
@@ -133,6 +134,15 @@ func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
 	}
 	if got := value(nil); got != "" {
 		t.Errorf("on cpu: %q", got)
+	}
+	for listed, want := range map[string]string{
+		"keras\ntorch\n": "torch", "keras\ntorchvision\n": "torch", "keras\nlightning\n": "torch", "torch_xla[tpu]\nkeras\n": "torch",
+		"keras\ntensorflow\n": "tensorflow", "tensorflow-cpu\ntorch\n": "tensorflow", "tf-keras\n": "tensorflow", "transformers[tf]\n": "tensorflow",
+		"keras\njax\ntorch\n": "jax", "flax\ntensorflow\n": "jax", "keras\n": "", "tensorflow-datasets\n": "", "my-models\n": "",
+	} {
+		if got := of(map[string]string{"requirements.txt": listed}, nil); got != want {
+			t.Errorf("%q on cpu: %q, want %q", listed, got, want)
+		}
 	}
 }
 

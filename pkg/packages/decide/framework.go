@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -105,6 +106,27 @@ func (u uses) jax() bool {
 		return !u.all[usesXLA]
 	}
 	return !u.all[usesOther] && (len(u.unknown) == 0 && !u.more || u.all[usesAny])
+}
+
+// KerasBackend returns what Keras should compute with in the job, as KERAS_BACKEND names it; "" if the packages
+// don't say. Without the variable Keras takes TensorFlow, installed or not.
+func (p Plan) KerasBackend() string {
+	wanted := p.Wanted.Named()
+	switch used := usesOf(wanted).all; {
+	case p.HasRuntime(), used[usesJAX]:
+		return "jax"
+	case slices.ContainsFunc(wanted, bringsTensorFlow):
+		return "tensorflow"
+	case used[usesOther], used[usesXLA]:
+		return "torch"
+	}
+	return ""
+}
+
+func bringsTensorFlow(r requirement.Requirement) bool {
+	name := requirement.Normalize(r.Name)
+	return frameworkOf(r) == usesOther && (strings.HasPrefix(name, "tensorflow") || strings.HasPrefix(name, "tf-") ||
+		slices.Contains(r.Extras, "tf") || slices.Contains(r.Extras, "tensorflow"))
 }
 
 // lacksTPU reports whether all that is wanted is known, and computes with frameworks that don't use a TPU by themselves.
