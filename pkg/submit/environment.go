@@ -132,7 +132,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	p.Environment, err = decide.New(decide.Input{
 		Images: images, Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
 		Repository: config.Repository(where.Project, where.Zone, where.Cluster),
-		Python:     p.pythonHere, Version: version.String(), Unwritable: m.Unwritable, Pathways: p.Spec.Pathways != nil, Steering: m.Steering,
+		Python:     p.pythonHere, Version: version.String(), Unwritable: m.Unwritable, Pathways: p.Spec.Pathways != nil, Debug: r.Debug, Steering: m.Steering,
 	})
 	if err != nil {
 		return err

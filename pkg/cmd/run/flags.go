@@ -123,7 +123,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "Set an environment variable, `NAME[=VALUE]`; without a value it is copied from this shell.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables that match `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret, never into manifests or logs.")
-	fs.BoolVar(&r.Debug, "debug", false, "Wait for a debugger before the call (see kubectl kinetic jobs debug). The image needs debugpy. The workload is kept unless --cleanup is given.")
+	fs.BoolVar(&r.Debug, "debug", false, "Wait for a debugger before the call (see kubectl kinetic jobs debug). An image of your own needs debugpy. The workload is kept unless --cleanup is given.")
 	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
 	cli.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
 	fs.BoolVar(&r.OutputMount, "output-mount", false, "Write outputs to the bucket through Cloud Storage FUSE instead of saving them from the pod's disk: for files that are larger than the disk and written sequentially.")

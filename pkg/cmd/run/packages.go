@@ -209,7 +209,7 @@ func uninstalled(p submit.Planned, module string, h api.Handle) string {
 		return fmt.Sprintf("your code has no module %s, and local jobs don't install packages: install it for python3 on this machine", module)
 	case custom:
 		return fmt.Sprintf("neither your code nor the image %s has the module %s, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled", h.ImageURI, module)
-	case jaxModules[module] && len(p.Environment.Added) == 0:
+	case jaxModules[module] && !p.Environment.AddsRuntime():
 		return fmt.Sprintf("%s is not installed: --runtime jax adds it", module)
 	case required: // for another platform, or under another name
 		return ""

@@ -57,6 +57,8 @@ type Input struct {
 	Unwritable func(repository string) string
 	// Pathways means that the job uses the Pathways runtime.
 	Pathways bool
+	// Debug means that the job waits for a debugger.
+	Debug bool
 	// Steering is what steers a resolver beside the project's files, such as variables.
 	Steering []string
 }
@@ -126,6 +128,9 @@ func New(in Input) (Plan, error) {
 	if err := p.addPathways(in); err != nil {
 		return p, err
 	}
+	if err := p.addDebugger(in); err != nil {
+		return p, err
+	}
 	p.warnWithoutPlugin(kind)
 	if p.Empty() {
 		p.Image = p.Base.Ref
@@ -152,9 +157,12 @@ func NewBase(in Input, tag string) (Plan, error) {
 	return p, nil
 }
 
+// AddsRuntime reports whether JAX is added to what the project lists.
+func (p Plan) AddsRuntime() bool { return len(p.Added) > 0 && p.Added[0] != debugger }
+
 // HasRuntime reports whether the job gets JAX and Keras that fit its accelerator.
 func (p Plan) HasRuntime() bool {
-	return len(p.Added) > 0 || p.Base.Runtime && p.Settings.Runtime != string(RuntimeNone)
+	return p.AddsRuntime() || p.Base.Runtime && p.Settings.Runtime != string(RuntimeNone)
 }
 
 // Empty reports whether there is nothing to install. A lock may have packages without requirements

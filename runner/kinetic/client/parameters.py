@@ -133,7 +133,7 @@ PARAMETERS = (
     Parameter("cache_size", "--cache-size", one, checks.text, "how much of that is kept for the next jobs, such as `500Mi`; by default `2Gi`"),
     Parameter("max_cost", "--max-cost", one, checks.dollars, "the cost in US dollars, at list prices, at which the job ends; all attempts count"),
     Parameter("timeout", "--timeout", span, checks.duration, "how long a call waits; the job keeps running after it. Seconds, or text such as `1h30m`"),
-    Parameter("debug", "--debug", switch, checks.switch, "wait for a debugger before the call, which needs a terminal, or `run_async`; the image needs debugpy"),
+    Parameter("debug", "--debug", switch, checks.switch, "wait for a debugger before the call, which needs a terminal, or `run_async`; an image of your own needs debugpy"),
     Parameter("flags", "", words, checks.words, "other flags of `kubectl kinetic run`, as a list of words"),
     Parameter("logs", "", nothing, checks.one_of(*LOGS), 'where a job\'s log goes during a call: `stderr` (the default), `logging` (loggers `kinetic` and `kinetic.job`) or `none`'),
     Parameter("project", "--project", one, checks.text, "the Google Cloud project", True),
