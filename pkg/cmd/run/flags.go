@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 type flags struct {
@@ -264,11 +265,25 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	}
 	r.StoreCredentials = cmp.Or(r.StoreCredentials, getenv("KINETIC_STORE_CREDENTIALS"))
 	r.Pathways.Images = cmp.Or(r.Pathways.Images, getenv("KINETIC_PATHWAYS_IMAGES"))
-	if dir := getenv("KINETIC_OUTPUT_DIR"); dir != "" && r.OutputDir == "" && getenv("KINETIC_JOB_ID") == "" { // in a job, it has that job's directory
+	chooseOutputDir(&r, &env, getenv)
+	return r, env, f.target(c, args, &r)
+}
+
+// chooseOutputDir takes the directory of outputs from the variable if no flag names it. A local job never writes to a bucket:
+// it may be a rehearsal.
+func chooseOutputDir(r *api.Request, env *variables, getenv func(string) string) {
+	from, dir := "--output-dir", r.OutputDir
+	if dir == "" && getenv("KINETIC_JOB_ID") == "" { // in a job, the variable has that job's directory
+		from, dir = "KINETIC_OUTPUT_DIR", getenv("KINETIC_OUTPUT_DIR")
+	}
+	switch {
+	case r.Backend == api.BackendLocal && strings.HasPrefix(dir, store.BucketScheme):
+		r.OutputDir = ""
+		env.Notes = append(env.Notes, fmt.Sprintf("ignored with --local: %s %s", from, dir))
+	case r.OutputDir == "" && dir != "":
 		r.OutputDir = dir
 		env.Notes = append(env.Notes, "outputs go to "+dir+" (KINETIC_OUTPUT_DIR)")
 	}
-	return r, env, f.target(c, args, &r)
 }
 
 // readImages completes what the flags say about images.
