@@ -107,12 +107,12 @@ func (o Other) chosen(args []string) ([]string, bool) {
 // Most commands run for milliseconds and hold little memory, and garbage collection took a
 // fifth of a dry-run's time. So their heap may at first grow to five times the live memory
 // before a collection. Long-running commands, which may follow a job for days, go back to
-// the default: a quarter of their memory was garbage. So do commands that hold much, such
-// as a list of thousands of jobs: they used twice the memory and hardly saved time.
+// the default: a quarter of their memory was garbage. So do commands that hold much, so that
+// none takes more than 160 MiB for it.
 const (
 	shortGCPercent = 400
 	shortLife      = 2 * time.Second
-	largeHeap      = 16 << 20 // live bytes
+	largeHeap      = 32 << 20 // live bytes
 )
 
 // onLargeHeap calls do when the garbage collector finds more than largeHeap live bytes.
