@@ -64,7 +64,7 @@ def interrupt(): raise KeyboardInterrupt
 def die(): os._exit(3)
 
 @kinetic.run()
-def here(): return os.path.basename(__file__), "KINETIC_JOB_ID" in os.environ, half(8)
+def here(): return os.path.relpath(__file__), "KINETIC_JOB_ID" in os.environ, half(8)
 
 @kinetic.run()
 def size(path): return sorted(os.listdir(path)), type(path).__name__

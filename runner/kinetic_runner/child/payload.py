@@ -26,7 +26,9 @@ def load(call):
         header = read_header(file)
         check_python(header.get("python") or "", call["title"])
         show_lines(header.get("main"), call)
-        return unpickle(lambda: (import_modules(header.get("modules") or {}, call["scratch"]), pickle.load(file))[1], 3, call["title"])
+        loaded = unpickle(lambda: (import_modules(header.get("modules") or {}, call["scratch"]), pickle.load(file))[1], 3, call["title"])
+        name_file(loaded[0], call)
+        return loaded
 
 
 def load_input(line, title):
@@ -95,6 +97,13 @@ def show_lines(main, call):
         lines = linecache.getlines(os.path.join(call["workspace"], call["file"]))
         linecache.cache[main] = (sum(map(len, lines)), None, lines, main)  # without a time, so that it stays
         call["main"] = main
+
+
+def name_file(function, call):
+    """Let __file__ name the packaged file in a function of the client's script, which has travelled with its globals."""
+    its = getattr(function, "__globals__", {})
+    if call["file"] and its.get("__name__") == "__main__" and "__file__" in its:
+        its["__file__"] = os.path.join(call["workspace"], call["file"])
 
 
 def import_modules(sources, scratch):
