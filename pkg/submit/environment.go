@@ -143,7 +143,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	}
 	p.Warnings = append(p.Warnings, p.Deps.Warnings...)
 	p.Warnings = append(p.Warnings, p.Environment.Warnings...)
-	if backend := p.Environment.KerasBackend(); backend != "" && !p.sets(kerasBackend) {
+	if backend := p.Environment.KerasBackend(p.Spec.Accelerator.Kind); backend != "" && !p.sets(kerasBackend) {
 		p.Spec.Env = append(p.Spec.Env[:len(p.Spec.Env):len(p.Spec.Env)], api.EnvVar{Name: kerasBackend, Value: backend})
 	}
 	return nil

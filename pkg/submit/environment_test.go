@@ -138,10 +138,16 @@ func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
 	for listed, want := range map[string]string{
 		"keras\ntorch\n": "torch", "keras\ntorchvision\n": "torch", "keras\nlightning\n": "torch", "torch_xla[tpu]\nkeras\n": "torch",
 		"keras\ntensorflow\n": "tensorflow", "tensorflow-cpu\ntorch\n": "tensorflow", "tf-keras\n": "tensorflow", "transformers[tf]\n": "tensorflow",
+		"tensorflow-macos; sys_platform == 'darwin'\ntorch\n": "torch", "torch; python_version < '3'\nkeras\n": "",
 		"keras\njax\ntorch\n": "jax", "flax\ntensorflow\n": "jax", "keras\n": "", "tensorflow-datasets\n": "", "my-models\n": "",
 	} {
 		if got := of(map[string]string{"requirements.txt": listed}, nil); got != want {
 			t.Errorf("%q on cpu: %q, want %q", listed, got, want)
+		}
+	}
+	for listed, want := range map[string]string{"torch\nmy-models\n": "", "torch_xla[tpu]\n": "torch", "tensorflow-tpu\n": "tensorflow"} {
+		if got := of(map[string]string{"requirements.txt": listed}, func(r *api.Request, _ *config.Target) { r.AcceleratorText = "v6e-8" }); got != want {
+			t.Errorf("%q on a TPU: %q, want %q", listed, got, want)
 		}
 	}
 }

@@ -312,7 +312,7 @@ func TestClusterChecks(t *testing.T) {
 			o.Target.GKE = false
 		}, state: Wrong, detail: "no node has 4 GPUs for l4x4, but 2 at most", fix: "kubectl describe nodes -l cloud.google.com/gke-accelerator=nvidia-l4"},
 		"nodes with the GPUs": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": gpuNodes("1", "4")}, set: withGPUs(4), state: OK, detail: "2 for l4x4, all ready"},
-		"nodes are secret": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")}, state: Skipped, detail: "no permission to list nodes"},
+		"nodes are secret":    {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")}, state: Skipped, detail: "no permission to list nodes"},
 
 		"no runner": {check: "runners", state: OK, detail: "not installed yet: the next job installs it"},
 		"an older runner": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": `{"items":[{"metadata":{"name":"kinetic-runner-a","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.1.0"}}}]}`},

@@ -96,7 +96,7 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 		return nil, cli.Usage(err)
 	}
 	stored := f.stored || f.output == resultsFormat || filter.Cancelled || slices.Contains(filter.States, api.NotFound)
-	filter.Stored, filter.ByEnd, filter.Outputs, filter.Store = stored, stored, stored && f.output != resultsFormat, c.choice.StoreOf(registry)
+	filter.Stored, filter.ByEnd, filter.Outputs, filter.Store = stored, f.stored, stored && f.output != resultsFormat, c.choice.StoreOf(registry)
 	if f.sortBy == sortings()[0] {
 		filter.Limit = f.limit // the records of older jobs are not read
 	}

@@ -32,19 +32,18 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 		return Diagnosis{}
 	}
 	wanted := labels.SelectorFromSet(p.Spec.NodeSelector)
-	isThere := false
-	var fit []corev1.Node
+	var right, fit []corev1.Node
 	for _, n := range s.Nodes {
 		if wanted.Matches(labels.Set(n.Labels)) {
-			isThere = true
+			right = append(right, n)
 			if tolerates(p, n) {
 				fit = append(fit, n)
 			}
 		}
 	}
 	onGKE := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return n.Labels[api.NodeLabelPool] != "" })
-	if isThere {
-		if few := tooFewGPUs(p, fit, onGKE); few.Sentence != "" {
+	if len(right) > 0 {
+		if few := tooFewGPUs(p, right, onGKE); few.Sentence != "" {
 			return few
 		}
 		return Diagnosis{Sentence: tooLarge(p, fit)}
@@ -84,12 +83,12 @@ func tooFewGPUs(p corev1.Pod, nodes []corev1.Node, onGKE bool) Diagnosis {
 	asked, most := requested(p, api.ResourceGPU), largest(nodes, api.ResourceGPU)
 	name, known := acceleratorOf(p.Spec.NodeSelector)
 	switch {
-	case len(nodes) == 0 || name == "" || asked.Cmp(most) <= 0:
+	case name == "" || asked.Cmp(most) <= 0:
 		return Diagnosis{}
 	case most.IsZero():
 		return Diagnosis{Sentence: fmt.Sprintf("no node with %s offers a GPU: its driver is being installed, or missing", name)}
 	}
-	r := Diagnosis{Sentence: fmt.Sprintf("the nodes with %s have no more than %s each", name, human.Count(int(most.Value()), "GPU"))}
+	r := Diagnosis{Sentence: fmt.Sprintf("the nodes with %s have no more than %s each now", name, human.Count(int(most.Value()), "GPU"))}
 	if known && onGKE {
 		r.Next = addPool(name, p)
 	}

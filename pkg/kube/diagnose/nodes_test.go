@@ -60,7 +60,7 @@ func TestExplainNodes(t *testing.T) {
 		"unknown nodes": {unscheduled("1", "1Gi", affinity, t4), nil,
 			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4", Next: "kubectl get nodes -l cloud.google.com/gke-accelerator=nvidia-tesla-t4"}},
 		"fewer GPUs on each node": {withGPUs(4), []corev1.Node{nodes[0], gpuNode("1"), gpuNode("2"), gpuNode("0")},
-			Diagnosis{Sentence: "no node has room: 5 of 5 with too little nvidia.com/gpu free (4 asked); the nodes with l4 have no more than 2 GPUs each", Next: "kubectl kinetic pool add l4x4"}},
+			Diagnosis{Sentence: "no node has room: 5 of 5 with too little nvidia.com/gpu free (4 asked); the nodes with l4 have no more than 2 GPUs each now", Next: "kubectl kinetic pool add l4x4"}},
 		"GPUs without a driver": {withGPUs(1), []corev1.Node{gpuNode("0")},
 			Diagnosis{Sentence: "no node has room: 5 of 5 with too little nvidia.com/gpu free (1 asked); no node with l4 offers a GPU: its driver is being installed, or missing"}},
 		"GPUs that are taken": {withGPUs(1), []corev1.Node{gpuNode("1")},

@@ -23,8 +23,11 @@ func TestAddDebugger(t *testing.T) {
 		"in the project":        {"Debugpy==1.8\n", api.CPU, nil, "", "", false},
 		"not in hashed lines":   {"six==1.17.0" + hash, api.CPU, nil, "", "requirements.txt has no debugpy, which --debug needs: add it to the project, and lock it again", false},
 		"in an image of theirs": {"six\n", api.CPU, func(in *Input) { in.Image = "r.example/mine" }, "", "", false},
-		"without dependencies":  {"six\n", api.CPU, func(in *Input) { in.NoDeps = true }, "", "", false},
-		"not asked for":         {"six\n", api.CPU, func(in *Input) { in.Debug = false }, "", "", false},
+		"in their base image":   {"six==1.17.0" + hash, api.CPU, func(in *Input) { in.BaseImage = "r.example/base" }, "", "", false},
+		"not with a URL's hash": {"--require-hashes\nhttps://r.example/six-1.0-py3-none-any.whl#sha256=" + strings.Repeat("a", 64) + "\n", api.CPU, nil, "",
+			"requirements.txt:1: --require-hashes rejects debugpy, which the job adds without a --hash: lock debugpy with its dependencies, or remove --require-hashes", false},
+		"without dependencies": {"six\n", api.CPU, func(in *Input) { in.NoDeps = true }, "", "", false},
+		"not asked for":        {"six\n", api.CPU, func(in *Input) { in.Debug = false }, "", "", false},
 	} {
 		in := input(t, requirements(tt.text))
 		in.Accelerator.Kind, in.Debug = tt.kind, true

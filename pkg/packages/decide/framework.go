@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -108,19 +109,32 @@ func (u uses) jax() bool {
 	return !u.all[usesOther] && (len(u.unknown) == 0 && !u.more || u.all[usesAny])
 }
 
-// KerasBackend returns what Keras should compute with in the job, as KERAS_BACKEND names it; "" if the packages
-// don't say. Without the variable Keras takes TensorFlow, installed or not.
-func (p Plan) KerasBackend() string {
-	wanted := p.Wanted.Named()
-	switch used := usesOf(wanted).all; {
-	case p.HasRuntime(), used[usesJAX]:
+// KerasBackend returns what Keras should compute with on a kind of accelerator, as KERAS_BACKEND names it; "" if the
+// packages don't say.
+func (p Plan) KerasBackend(kind api.AcceleratorKind) string {
+	wanted := slices.DeleteFunc(p.Wanted.Named(), func(r requirement.Requirement) bool { return !p.counts(r) })
+	for _, name := range p.locked {
+		wanted = append(wanted, requirement.Requirement{Name: name})
+	}
+	switch used := usesOf(wanted); {
+	case p.HasRuntime(), used.all[usesJAX]:
 		return "jax"
+	case kind == api.TPU && !used.all[usesXLA] && !used.tpu: // a package that is not known may bring JAX
+		return ""
 	case slices.ContainsFunc(wanted, bringsTensorFlow):
 		return "tensorflow"
-	case used[usesOther], used[usesXLA]:
+	case used.all[usesOther], used.all[usesXLA]:
 		return "torch"
 	}
 	return ""
+}
+
+// counts reports whether a requirement's marker may hold in the job.
+func (p Plan) counts(r requirement.Requirement) bool {
+	return slices.ContainsFunc(p.environments(), func(env requirement.Environment) bool {
+		counts, err := r.Marker.Holds(env)
+		return err != nil || counts
+	})
 }
 
 func bringsTensorFlow(r requirement.Requirement) bool {

@@ -45,9 +45,9 @@ func (p *Plan) has(name, flag string) (bool, error) {
 // debugger is what --debug imports.
 const debugger = "debugpy"
 
-// addDebugger adds the debugger. A complete list of packages must have it.
+// addDebugger adds the debugger. A complete list of packages must have it; a base image of the user's may.
 func (p *Plan) addDebugger(in Input) error {
-	if !in.Debug || in.NoDeps {
+	if !in.Debug || in.NoDeps || in.BaseImage != "" || in.BaseImageRepo != "" {
 		return nil
 	}
 	has, err := p.has(debugger, "--debug")

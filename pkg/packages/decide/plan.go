@@ -119,9 +119,6 @@ func New(in Input) (Plan, error) {
 		kind = api.CPU
 	}
 	p.addRuntime(cmp.Or(Runtime(in.Runtime), RuntimeAuto), kind)
-	if err := p.checkHashes(); err != nil {
-		return p, err
-	}
 	if err := p.readLock(); err != nil {
 		return p, err
 	}
@@ -129,6 +126,9 @@ func New(in Input) (Plan, error) {
 		return p, err
 	}
 	if err := p.addDebugger(in); err != nil {
+		return p, err
+	}
+	if err := p.checkHashes(); err != nil {
 		return p, err
 	}
 	p.warnWithoutPlugin(kind)

@@ -209,7 +209,7 @@ func (p *Provider) resolve(ctx context.Context, plan decide.Plan, facts image.Fa
 // accelerator is the base's, unless another is installed, too.
 func secondJAX(plan decide.Plan, wheels []image.Wheel) []string {
 	asked := func(l deps.Line) bool { return requirement.Normalize(l.Name()) == "jax" }
-	if !plan.HasRuntime() || !plan.Base.Runtime || len(plan.Added) > 0 || plan.IsLock() || slices.ContainsFunc(plan.Wanted.Requirements, asked) ||
+	if !plan.HasRuntime() || !plan.Base.Runtime || plan.AddsRuntime() || plan.IsLock() || slices.ContainsFunc(plan.Wanted.Requirements, asked) ||
 		strings.HasPrefix(plan.Base.Ref, decide.BaseName(plan.Settings.BaseImageRepo, api.CPU)+":") {
 		return nil
 	}
