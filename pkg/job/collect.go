@@ -107,12 +107,15 @@ func (j *Job) CancelAfter(ctx context.Context, first func(), grace time.Duration
 	return j.withEnd(status), nil
 }
 
+// wasTold reports whether a job ended because its runner got a signal, or lost hosts.
+func wasTold(end api.End) bool { return end.Reason == api.Terminated || end.Reason == api.Disrupted }
+
 // RecordCancel records the end of a cancelled job. It is called only after the job was
 // told to end: an interrupted cancel must not record the end of a job that continues. It
 // replaces an end that the runner recorded first: a runner knows which signal it got, or
-// which hosts were lost, but not who caused it. A result has its own end.
+// which hosts were lost, but not who caused it. A result of a call that ended by itself has its own end.
 func RecordCancel(ctx context.Context, s store.Store, id string, end api.End) error {
-	if stored, err := records.EndOfResult(ctx, s, id); err == nil {
+	if stored, err := records.EndOfResult(ctx, s, id); err == nil && !wasTold(stored) {
 		end = stored
 	}
 	err := records.CreateEnd(ctx, s, id, end)
@@ -124,7 +127,7 @@ func RecordCancel(ctx context.Context, s store.Store, id string, end api.End) er
 		return err
 	}
 	was, err := records.End(ctx, s, id)
-	if err != nil || was.Reason != api.Terminated && was.Reason != api.Disrupted {
+	if err != nil || !wasTold(was) {
 		return err
 	}
 	if err := records.ReplaceEnd(ctx, s, found, end); !errors.Is(err, store.ErrExists) {

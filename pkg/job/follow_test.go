@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
 	"testing"
@@ -113,7 +114,21 @@ func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
 // keeping is a store in which a job's end, once it is there, always is.
 type keeping struct {
 	store.Store
-	t *testing.T
+	t   *testing.T
+	end string // in the metadata of the result
+}
+
+func (k keeping) List(ctx context.Context, prefix, start string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
+		for o, err := range k.Store.List(ctx, prefix, start) {
+			if k.end != "" && o.Name == store.Result("a1") {
+				o.Metadata = map[string]string{"end": k.end}
+			}
+			if !yield(o, err) {
+				return
+			}
+		}
+	}
 }
 
 func (k keeping) Delete(ctx context.Context, name string) error {
@@ -145,6 +160,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 	tests := map[string]struct {
 		refusal, unseen error
 		objects         map[string]string
+		end             string // that the result has
 		want            string // who recorded the end of the job in the store
 	}{
 		"accepted":                             {want: "cancel"},
@@ -153,11 +169,14 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 		"refused, and it had ended":            {refusal: refused, objects: map[string]string{"a1/end.json": runnerEnd}, want: "runner"},
 		"accepted, and it had ended by itself": {objects: map[string]string{"a1/end.json": runnerEnd}, want: "runner"},
 		"its runner told of the signal before": {objects: map[string]string{"a1/end.json": terminated}, want: "cancel"},
+		"a result was stored before":           {objects: map[string]string{"a1/result.json": "{}"}, end: runnerEnd, want: "runner"},
+		"a result of a call that was told":     {objects: map[string]string{"a1/result.json": "{}"}, end: terminated, want: "cancel"},
+		"a result and an end of such a call":   {objects: map[string]string{"a1/result.json": "{}", "a1/end.json": terminated}, end: disrupted, want: "cancel"},
 		"its runner told of the other hosts":   {objects: map[string]string{"a1/end.json": disrupted}, want: "cancel"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := keeping{storeWith(t, tt.objects), t}
+			s := keeping{storeWith(t, tt.objects), t, tt.end}
 			said := func() string {
 				end, _ := records.Read[api.End](t.Context(), s, store.End("a1"))
 				return end.By
