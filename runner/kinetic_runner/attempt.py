@@ -278,11 +278,13 @@ class Attempt:
 
     def errands(self, kind=Errands):
         """Return the errands to run while the call runs. Their threads leave messages to the outputs."""
-        self.outage.say = self.outputs.note
-        errands = kind(self.log.spool, self.parts, self.renew, self.outputs)
+        errands = kind(self.log.spool, self.parts, self.renew, self.outputs, self.outage)
         if self.options.budget and self.host == 0:
             errands.every(RAN_SECONDS, self.note_ran)
         return errands
+
+    def attend(self):
+        """Serve the other hosts of the job, if there are any."""
 
     def watch(self, errands):
         """Return what notices that the call hangs, or None without --hang-timeout."""

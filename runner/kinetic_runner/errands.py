@@ -19,8 +19,10 @@ class Errands:
     exist only while there is something to send.
     """
 
-    def __init__(self, spool, parts, renew, outputs):
+    def __init__(self, spool, parts, renew, outputs, outage):
         self._spool, self._parts, self._outputs = spool, parts, outputs
+        self._outage, self._say = outage, outage.say
+        outage.say = outputs.note  # another thread prints it
         self._changing = _thread.allocate_lock()
         self._asked, self._busy, self._threads = [], False, []
         now = time.monotonic()
@@ -72,9 +74,11 @@ class Errands:
         self._outputs.note_left()
 
     def finish(self):
-        """Wait for the errands in progress."""
+        """Wait for the errands in progress. Nothing else prints meanwhile, so they tell at once that the store is away."""
+        self._outage.say = self._say
         for thread in self._threads:
             thread.join()
+        self._outage.say = self._outputs.note
 
     def _ask(self, action):
         from .threads import start_threads  # not needed by a short job

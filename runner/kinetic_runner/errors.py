@@ -27,6 +27,10 @@ class Mismatch(RunnerError):
     """The object does not have the hash by which it was named."""
 
 
+class StartOver(RunnerError):
+    """An upload has failed, but another one of the same bytes need not."""
+
+
 class Final(RunnerError):
     """A failure that a retry would not change. reason is that of the outcome, details are for the log alone."""
 

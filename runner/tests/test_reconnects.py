@@ -1,5 +1,6 @@
 """The connection between two healthy hosts breaks: the attempt goes on, and nothing of its outcome changes."""
 
+import math
 import os
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from fixture import JOB, function, script
 from group import KEY, GroupCase
 from kinetic_runner.hosts import peers
 from kinetic_runner.hosts.channel import Greeting
+from kinetic_runner.hosts.leader import LeaderAttempt
 from kinetic_runner.outcome import COMPLETED, Outcome
 
 OPTIONS = types.SimpleNamespace(job=JOB, call="0" * 64, group_port=0)
@@ -80,6 +82,12 @@ class Line:
             end.close()
 
 
+def children(pid):
+    """The processes that a process has."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return file.read().split()
+
+
 class Broken(GroupCase):
     HOSTS = 2
     LOST, BACK = b"\x1ekinetic: lost the connection to host 1\n", b"\x1ekinetic: host 1 has connected again\n"
@@ -145,6 +153,30 @@ class Broken(GroupCase):
         self.assertEqual([self.finish(process).code for process in processes], [0, 0])
         self.assertEqual(self.document("end.json")["state"], "SUCCEEDED")
 
+    def test_while_the_last_outputs_are_saved(self):
+        """A host that saves much after its call still connects again."""
+        asked, goes_on = threading.Event(), threading.Event()
+
+        def hold(handler):
+            asked.set()
+            goes_on.wait()
+            return handler.serve()
+
+        self.bucket.fail(hold, math.inf, r"POST .*/sync/1/")
+        processes = self.begin(function(), "if os.environ['KINETIC_HOST'] == '1':\n  open(os.environ['KINETIC_OUTPUT_PATH'] + '/x', 'w').close()\nreturn 7")
+        self.end_calls()
+        self.eventually(asked.is_set, *processes)
+        self.eventually(lambda: not children(processes[1].pid), *processes)  # the call has ended
+        give_up = threading.Timer(60, goes_on.set)
+        give_up.start()
+        self.addCleanup(give_up.cancel)
+        self.line.cut()
+        self.assertEqual([processes[0].stdout.readline() for _ in range(2)], [self.LOST, self.BACK])
+        self.assertFalse(goes_on.is_set())
+        goes_on.set()
+        leader, _ = self.parked(*processes)
+        self.assertEqual((leader.code, leader.end["state"], leader.result["value"]), (0, "SUCCEEDED", 7))
+
     def test_host_that_does_not_come_back_is_lost(self):
         processes = self.begin(function(), "return 7", leader="peers.BACK_SECONDS = leader.RESTART_SECONDS = 0.1")
         self.line.blocked = True
@@ -155,6 +187,29 @@ class Broken(GroupCase):
         self.assertIn("host 1 was lost", ran.out)
         with self.assertRaises(subprocess.TimeoutExpired):
             processes[1].wait(0.1)
+
+
+class Patience(unittest.TestCase):
+    """How long host 0 waits for a host that is away, once its own call has ended."""
+
+    def test_it_counts_from_when_a_host_is_gone(self):
+        steps = iter([(0, set(), False), (1000, {1}, False), (1299, {1}, False), (1300, set(), False), (9000, {1}, False), (9299, set(), True)])
+        link = types.SimpleNamespace(outcomes={}, missing=set(), report=lambda outcome: None, gone=set(), settled=lambda came: self.settled)
+        attempt = LeaderAttempt.__new__(LeaderAttempt)
+        attempt.link, attempt.hosts, attempt.signals = link, 1, types.SimpleNamespace(came=False)
+        attempt.options, attempt.say = types.SimpleNamespace(warm=False), lambda text: None
+
+        def wait(done):
+            for self.now, link.gone, self.settled in steps:
+                if done():
+                    return
+
+        attempt.wait = wait
+        mine = Outcome(COMPLETED, 0)
+        link.outcomes[0] = mine
+        with unittest.mock.patch("kinetic_runner.hosts.leader.time.monotonic", lambda: self.now):
+            self.assertIs(attempt.agree(mine), mine)
+        self.assertEqual(self.now, 9299)
 
 
 class Seats(unittest.TestCase):

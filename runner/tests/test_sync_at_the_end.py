@@ -2,8 +2,11 @@
 
 import gzip
 import json
+import math
 import os
 import signal
+import textwrap
+import threading
 import unittest
 
 from fixture import JOB, script
@@ -50,6 +53,64 @@ class Terminated:
         name = f"{JOB}/sync/0.json"
         index = json.loads(gzip.decompress(self.bucket.read(name))) if self.bucket.names(name) else {"files": []}
         return sorted(entry["path"] for entry in index["files"] if "directory" not in entry)
+
+
+class Forgotten(OutputCase):
+    """The store forgets an upload, as Cloud Storage may at any time: nothing comes after the last save that could repeat it."""
+
+    SOURCE = """
+    import os
+    top = os.environ["KINETIC_OUTPUT_PATH"]
+    with open(top + "/model.bin", "wb") as file: file.truncate(20 << 20)
+    with open(top + "/metrics.json", "w") as file: file.write("{}")
+    """
+
+    def run_script(self, status, times):
+        self.setUp()
+        self.bucket.fail(status, times, r"PUT .*upload_id")
+        return self.run_call(script(), {"train.py": textwrap.dedent(self.SOURCE)}, *FLAGS)
+
+    def test_the_upload_starts_over(self):
+        for status in (404, 410):
+            with self.subTest(status):
+                ran = self.run_script(status, 2)
+                self.assertEqual((ran.code, ran.result["warnings"], sorted(self.saved())), (0, [], ["metrics.json", "model.bin"]), ran.out)
+
+    def test_the_other_files_are_saved(self):
+        ran = self.run_script(410, math.inf)
+        self.assertEqual((ran.code, ran.end["state"], sorted(self.saved())), (0, "SUCCEEDED", ["metrics.json"]))
+        self.assertRegex(ran.out, "model.bin.*the server has forgotten the upload")
+
+
+class Away(OutputCase):
+    CHANGE = "from kinetic_runner import errands, store; store.FIRST_SECONDS = errands.PART_SECONDS = 0.2"
+
+    def test_it_is_said_after_the_call_too(self):
+        """The store is away when a call without outputs ends: the log says so while the runner waits."""
+        asked, back, go = threading.Event(), threading.Event(), os.path.join(self.root, "go")
+
+        def fault(handler):
+            asked.set()
+            if back.is_set():
+                return handler.serve()
+            handler.body()
+            return handler.error(503, "")
+
+        source = f"import os\nprint('hello', flush=True)\nwhile not os.path.exists({go!r}): os.sched_yield()\n"
+        process = self.start_changed(self.CHANGE, self.argv(script(), {"train.py": source}))
+        while process.stdout.readline() != b"hello\n":
+            self.assertIsNone(process.poll())
+        self.bucket.fail(fault, math.inf, "POST")
+        self.eventually(asked.is_set, process)
+        open(go, "w").close()
+        give_up = threading.Timer(60, back.set)
+        give_up.start()
+        self.addCleanup(give_up.cancel)
+        while b"has not answered" not in (line := process.stdout.readline()):
+            self.assertNotEqual(line, b"")
+        self.assertFalse(back.is_set())
+        back.set()
+        self.assertEqual(self.finish(process).code, 0)
 
 
 class Script(Terminated, OutputCase):

@@ -44,6 +44,9 @@ class HostAttempt(Attempt):
         os.environ.pop("KINETIC_LEADER", None)  # otherwise a job run by the call would take itself for one of the hosts
         self.greeting = Greeting(options, os.environ.pop(KEY_VARIABLE, ""))
 
+    def attend(self):
+        self.link.attend()
+
     def wait(self, done, until=math.inf):
         """Serve the other hosts until done(), the time until, or the end of the grace after SIGTERM."""
         while not done() and time.monotonic() < min(until, self.signals.came_at + self.options.grace):

@@ -122,8 +122,14 @@ class LeaderAttempt(HostAttempt):
         if self.options.warm:  # one that is late would wait for this host, which takes the next call
             self.wait(lambda: link.complete, time.monotonic() + MEET_SECONDS)
         link.report(outcome)
-        until = time.monotonic() + RESTART_SECONDS
-        self.wait(lambda: link.settled(self.signals.came) or link.gone and time.monotonic() >= until)
+        gone_at = math.inf
+
+        def settled():  # or hosts have been gone for so long that the cluster does not restart them
+            nonlocal gone_at
+            gone_at = min(gone_at, time.monotonic()) if link.gone else math.inf
+            return link.settled(self.signals.came) or time.monotonic() >= gone_at + RESTART_SECONDS
+
+        self.wait(settled)
         agreed = verdict(link.outcomes, link.missing, self.hosts)
         unsaved = [file for told in link.outcomes.values() for file in told.unsaved]
         if agreed is None:

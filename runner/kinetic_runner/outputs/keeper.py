@@ -11,7 +11,7 @@ import math
 import os
 import time
 
-from ..errors import RunnerError
+from ..errors import RunnerError, StartOver, text_of
 from ..outcome import Unsaved
 from ..store import in_parallel
 from ..text import readable
@@ -257,9 +257,9 @@ class Keeper:
             found = self._sender.send(frozen.path, None if frozen.database else stamp[1], mark, lambda: moment.wants(stamp))
             if not self._is_intact(frozen, path):
                 raise Changed
-        except (Changed, FileNotFoundError):
+        except (Changed, FileNotFoundError, StartOver) as exc:
             self._observer.copy_next.add(path)
-            unit.whole, unit.why = False, "it changed while it was sent"
+            unit.whole, unit.why = False, text_of(exc) if isinstance(exc, StartOver) else "it changed while it was sent"
             return
         sent[stamp] = found._replace(grown=bool(mark) and found.grown == entry.sha256)
         if mark and not sent[stamp].grown and self._observer.is_lines(path, stamp) and rules.is_busy(path, moment, self._observer):
@@ -366,9 +366,9 @@ class Keeper:
             name, path = self._folder + file.path, os.path.join(self._observer.root, file.path)
             if os.path.isfile(path) and not os.path.islink(path) and not name_problem(name, self._home.prefix):
                 try:
-                    self._sender.send_as(name, path, generation=None)
-                except OSError:
-                    continue  # it can't be read
+                    self._sender.send_as(name, path)
+                except (OSError, StartOver):
+                    continue  # it can't be read, or sent
                 kept[file.path] = Incomplete(file.size, name, file.why)
         return kept
 

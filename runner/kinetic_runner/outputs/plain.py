@@ -56,11 +56,12 @@ class Plain:
                 return
             self._running = bool(start_threads(1, self._work))
 
-    def wait(self, until):
-        """Wait until the plain names are in step, or time.monotonic() is until."""
+    def wait(self, until, meanwhile=lambda: None):
+        """Wait until the plain names are in step, or time.monotonic() is until. Call meanwhile again and again."""
         with self._changing:
             while self._running and (left := until - time.monotonic()) > 0:
                 self._changing.wait(min(left, 1.0))
+                meanwhile()
 
     def bring(self, document):
         """Bring the plain names in step with an index, the oldest files first."""

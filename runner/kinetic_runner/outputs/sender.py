@@ -7,9 +7,11 @@ import os
 import threading
 from collections import namedtuple
 
+from ..errors import StartOver
 from ..store.objects import Upload
 
 PIECE_BYTES = 16 << 20  # of a file in memory
+TRIES = 3  # of an upload that has to start over
 
 # An object with the bytes of a file. grown tells that the file only got longer; at first, it is the hash of its first bytes.
 Sent = namedtuple("Sent", "object size sha256 grown")
@@ -36,13 +38,18 @@ class Sender:
 
         Between pieces, wanted() is asked whether somebody still needs it.
         """
+        return start_over(lambda: self._send(self._next_name(), path, size, mark, wanted, 0))
+
+    def send_as(self, name, path):
+        """Send a file under another name, which may exist."""
+        return start_over(lambda: self._send(name, path, None, 0, lambda: True, None))
+
+    def _next_name(self):
         with self._counting:
             self._count += 1
-            name = f"{self._folder}/{self._count}"
-        return self.send_as(name, path, size, mark, wanted)
+            return f"{self._folder}/{self._count}"
 
-    def send_as(self, name, path, size=None, mark=0, wanted=lambda: True, generation=0):
-        """Do the same under another name. generation is that of the object to replace; None: any."""
+    def _send(self, name, path, size, mark, wanted, generation):
         digest, start, done = hashlib.sha256(), "", 0
         with open(path, "rb", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size if size is None else size
@@ -64,6 +71,16 @@ class Sender:
                     return Sent(name, size, digest.hexdigest(), start)
                 if not wanted():
                     raise Unwanted
+
+
+def start_over(send):
+    """Send a file, from its beginning again if an upload fails that need not."""
+    for _ in range(1, TRIES):
+        try:
+            return send()
+        except StartOver:
+            pass
+    return send()
 
 
 def read(file, size):

@@ -265,7 +265,7 @@ class Session:
             why = explain(failure) if failure and not self._attempt.signals.came else "no time was left"
             self.tell()
             return [file._replace(why=why) for file in self._keeper.list_unsaved({})]
-        self._names.wait(self._attempt.leave_by - LAST_SECONDS)
+        self._names.wait(self._attempt.leave_by - LAST_SECONDS, self._attempt.attend)
         self.tell()
         return self._keeper.unsaved
 
@@ -300,6 +300,7 @@ class Session:
         told_at = time.monotonic() + PROGRESS_SECONDS
         while not self._worker.done.wait(WAIT_SECONDS):
             self.tell()
+            self._attempt.attend()
             now = time.monotonic()
             if now >= self._attempt.leave_by - LAST_SECONDS / 2:
                 return

@@ -14,7 +14,7 @@ import time
 import urllib.parse
 
 from ..contract import OBJECTS
-from ..errors import AlreadyExists, NotFound, RunnerError, Transient, Unreachable
+from ..errors import AlreadyExists, NotFound, RunnerError, StartOver, Transient, Unreachable
 from ..text import encode_json, shorten
 from . import RESUBMIT, Replaced
 from .account import open_account
@@ -234,7 +234,7 @@ class GCSStore:
     def intact(attributes, md5, doing):
         """Return the attributes of an object that was written, after comparing its MD5."""
         if attributes.get("md5Hash") != md5:
-            raise RunnerError(f"cannot {doing}: it was corrupted in transit (its MD5 is not {md5}): submit the job again")
+            raise StartOver(f"cannot {doing}: it was corrupted in transit (its MD5 is not {md5}): submit the job again")
         return attributes
 
     def description(self, name, metadata=None):

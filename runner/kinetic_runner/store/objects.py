@@ -11,7 +11,7 @@ import time
 import urllib.parse
 from collections import namedtuple
 
-from ..errors import AlreadyExists, RunnerError
+from ..errors import AlreadyExists, RunnerError, StartOver
 from ..text import encode_json
 from .gcs import LIST_PAGE, quote
 from .http import Request
@@ -140,7 +140,7 @@ class Upload:
         if status == 412:
             raise AlreadyExists(f"{self._store.url(self._name)} already exists")
         if status in (404, 410) and self._session is not None:
-            raise RunnerError(f"cannot {self._doing}: the server has forgotten the upload")
+            raise StartOver(f"cannot {self._doing}: the server has forgotten the upload")
         return self._store.expect(200 if status == 201 else status, data, self._doing, "create and storage.objects.delete")
 
 
