@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
-from .errors import brief, on_purpose, says_all
+from .errors import UsageError, brief, on_purpose, says_all
 from .options import PRIVATE, Options, described, merged
 from .pod import in_job
 
@@ -84,6 +84,7 @@ class RemoteCallable(Generic[P, R]):
             KineticError: it could not be submitted.
             TypeError: something can't be pickled.
         """
+        refuse_while_importing()
         handle: JobHandle[R] = submission().submit(self, (*self.bound, *args), kwargs)
         return handle
 
@@ -128,6 +129,7 @@ class RemoteCallable(Generic[P, R]):
             TypeError: an input can't be pickled, or doesn't fit the function.
             KineticError: it could not be submitted.
         """
+        refuse_while_importing()
         function = self._changed(retries=retries, name=name, tags=tags, project=project, cluster=cluster)
         plan = mapping().Plan(inputs, input_mode, max_concurrent, chunk, fail_fast, cancel_running_on_fail)
         batch: BatchHandle[R] = mapping().submit(function, plan)
@@ -157,6 +159,7 @@ class RemoteCallable(Generic[P, R]):
             Interrupted: Ctrl-C; the map keeps running unless it is local.
             ValueError, TypeError, KineticError: as run_async_map.
         """
+        refuse_while_importing()
         function = self._changed(retries=retries, name=name, tags=tags, project=project, cluster=cluster)
         plan = mapping().Plan(inputs, input_mode, max_concurrent, chunk, fail_fast, cancel_running_on_fail)
         values: list[R] = mapping().call(function, plan)
@@ -264,6 +267,15 @@ def mapping() -> Any:
     from . import _module
 
     return _module("client.mapping")
+
+
+def refuse_while_importing() -> None:
+    """Refuse to submit a job while another one imports the program: it would import the program, too, and submit another one."""
+    if getattr(sys.modules.get("kinetic_runner.child.function"), "importing", None):
+        raise UsageError(
+            "a job imports this program, which submits another job at its top level, and so on without end: "
+            'put what submits jobs under `if __name__ == "__main__":`'
+        )
 
 
 def innermost(function: Any) -> Any:

@@ -39,6 +39,18 @@ class InJob(RunnerCase):
         out = os.path.join(self.store, "cpu-train-20261120-082019-abc1234", "outputs")
         self.assertEqual(ran.result["value"], [True, 0, 1, 1, False, True, out, os.path.join(out, "checkpoints")], ran.out)
 
+    def test_a_program_that_submits_where_a_job_imports_it_is_refused(self):
+        for submit in ("f.run_async()", "f.map([1])", "f.run_async_map([1])"):
+            with self.subTest(submit):
+                self.setUp()
+                ran = self.call(f"import kinetic\n@kinetic.run()\ndef f(): return 1\n{submit}")
+                self.assertEqual((ran.code, ran.result["error"]["type"]), (1, "kinetic.errors.UsageError"), ran.out)
+                self.assertIn('put what submits jobs under `if __name__ == "__main__":`', ran.end["message"])
+
+    def test_a_program_that_only_defines_jobs_is_imported(self):
+        ran = self.call("import kinetic\n@kinetic.run()\ndef g(): return 2\nh = g.with_options(max_runtime='1h')\nn = g()\n@kinetic.run()\ndef f(): return n + h()")
+        self.assertEqual((ran.code, ran.result["value"]), (0, 4), ran.out)
+
     def stopped(self, call, source, *flags):
         """What a call leaves that gets SIGTERM after its first line."""
         process = self.start(self.argv(call, {"train.py": source}, *flags))

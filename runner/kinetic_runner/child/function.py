@@ -14,6 +14,7 @@ from .answer import answer_signal, find_projects
 from .report import Report
 
 DOCUMENT_FD = 5
+importing = []  # not empty while the user's program is imported: a job that it submits then would import it, too, and submit another one
 
 
 def main(argv, _):
@@ -90,8 +91,12 @@ def call_function(call):
 
 def what_to_call(call):
     """Return the function, its arguments and its keyword arguments."""
-    if call["kind"] == "function":
-        return modules.find_function(call), (), call["kwargs"]
-    from .payload import load
+    importing.append(call)
+    try:
+        if call["kind"] == "function":
+            return modules.find_function(call), (), call["kwargs"]
+        from .payload import load
 
-    return load(call)
+        return load(call)
+    finally:
+        importing.pop()
