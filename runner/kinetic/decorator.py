@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import os
 import sys
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -271,10 +272,10 @@ def mapping() -> Any:
 
 def refuse_while_importing() -> None:
     """Refuse to submit a job while another one imports the program: it would import the program, too, and submit another one."""
-    if getattr(sys.modules.get("kinetic_runner.child.function"), "importing", None):
+    if os.getpid() in getattr(sys.modules.get("kinetic_runner.child.function"), "importing", ()):
         raise UsageError(
-            "a job imports this program, which submits another job at its top level, and so on without end: "
-            'put what submits jobs under `if __name__ == "__main__":`'
+            "a job imports this program, which submits another job at its top level: "
+            'put what submits jobs under `if __name__ == "__main__":`, so that jobs do not start each other without end'
         )
 
 

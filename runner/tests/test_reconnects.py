@@ -194,7 +194,7 @@ class Patience(unittest.TestCase):
 
     def test_it_counts_from_when_a_host_is_gone(self):
         steps = iter([(0, set(), False), (1000, {1}, False), (1299, {1}, False), (1300, set(), False), (9000, {1}, False), (9299, set(), True)])
-        link = types.SimpleNamespace(outcomes={}, missing=set(), report=lambda outcome: None, gone=set(), settled=lambda came: self.settled)
+        link = types.SimpleNamespace(outcomes={}, missing=set(), report=lambda outcome: None, give_time=lambda: None, gone=set(), settled=lambda came: self.settled)
         attempt = LeaderAttempt.__new__(LeaderAttempt)
         attempt.link, attempt.hosts, attempt.signals = link, 1, types.SimpleNamespace(came=False)
         attempt.options, attempt.say = types.SimpleNamespace(warm=False), lambda text: None

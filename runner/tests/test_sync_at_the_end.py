@@ -76,6 +76,30 @@ class Forgotten(OutputCase):
                 ran = self.run_script(status, 2)
                 self.assertEqual((ran.code, ran.result["warnings"], sorted(self.saved())), (0, [], ["metrics.json", "model.bin"]), ran.out)
 
+    def test_while_the_call_runs_a_state_is_saved_as_a_whole(self):
+        """A new state of which a file can't be sent is not saved in part: the last one stays what a restore brings."""
+        commit = """
+        import kinetic
+        def put(name, text):
+            with open(top + "/new", "w") as file: file.write(text)
+            os.replace(top + "/new", top + "/" + name)
+        os.remove(top + "/model.bin")
+        put("latest", "1")
+        kinetic.commit()
+        with open(top + "/new", "wb") as file: file.truncate(20 << 20)
+        os.replace(top + "/new", top + "/model.bin")
+        put("latest", "2")
+        try:
+            kinetic.commit()
+        except OSError as exc:
+            print(exc, flush=True)
+        os.kill(os.getpid(), 9)
+        """
+        self.bucket.fail(410, math.inf, r"PUT .*upload_id")
+        ran = self.run_call(script(), {"train.py": textwrap.dedent(self.SOURCE) + textwrap.dedent(commit)}, *FLAGS)
+        self.assertIn("the server has forgotten the upload", ran.out)
+        self.assertEqual((ran.code, self.saved()["latest"]), (137, b"1"))
+
     def test_the_other_files_are_saved(self):
         ran = self.run_script(410, math.inf)
         self.assertEqual((ran.code, ran.end["state"], sorted(self.saved())), (0, "SUCCEEDED", ["metrics.json"]))

@@ -14,7 +14,7 @@ from .answer import answer_signal, find_projects
 from .report import Report
 
 DOCUMENT_FD = 5
-importing = []  # not empty while the user's program is imported: a job that it submits then would import it, too, and submit another one
+importing = []  # this process's ID while it imports the user's program: a job that it submits then would import it, too, and submit another one
 
 
 def main(argv, _):
@@ -91,7 +91,7 @@ def call_function(call):
 
 def what_to_call(call):
     """Return the function, its arguments and its keyword arguments."""
-    importing.append(call)
+    importing.append(os.getpid())  # a process that is forked meanwhile does not import it
     try:
         if call["kind"] == "function":
             return modules.find_function(call), (), call["kwargs"]

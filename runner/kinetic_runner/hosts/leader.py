@@ -122,12 +122,14 @@ class LeaderAttempt(HostAttempt):
         if self.options.warm:  # one that is late would wait for this host, which takes the next call
             self.wait(lambda: link.complete, time.monotonic() + MEET_SECONDS)
         link.report(outcome)
-        gone_at = math.inf
+        link.give_time()
+        gone = {}  # when each host that is gone was first found so
 
-        def settled():  # or hosts have been gone for so long that the cluster does not restart them
-            nonlocal gone_at
-            gone_at = min(gone_at, time.monotonic()) if link.gone else math.inf
-            return link.settled(self.signals.came) or time.monotonic() >= gone_at + RESTART_SECONDS
+        def settled():  # or a host has been gone for so long that the cluster does not restart it
+            nonlocal gone
+            now = time.monotonic()
+            gone = {host: gone.get(host, now) for host in link.gone}
+            return link.settled(self.signals.came) or any(now >= at + RESTART_SECONDS for at in gone.values())
 
         self.wait(settled)
         agreed = verdict(link.outcomes, link.missing, self.hosts)

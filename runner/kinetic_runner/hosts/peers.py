@@ -126,6 +126,11 @@ class Leader:
             self.stopping, self._end_by = True, time.monotonic() + REPORT_SECONDS
             self._send_all({"end": True})
 
+    def give_time(self):
+        """Let the hosts whose calls were ended have as long from now on as right after the failure: only now does this host wait."""
+        if self.stopping:
+            self._end_by = time.monotonic() + REPORT_SECONDS
+
     def settled(self, terminated):
         """Return whether no outstanding report could change the verdict."""
         # If a host is away and this one, too, is terminated after a failure, the cluster is restarting them all.

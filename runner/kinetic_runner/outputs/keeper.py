@@ -145,6 +145,7 @@ class Keeper:
             self._write(pending)
         final = self._observer.take(everything, at_rest=True)
         if final is not None:
+            final.is_last = everything
             rules.judge(final, self._observer, everything)
             for name, unit in final.units.items():
                 before = pending.units.get(name) if pending else None
@@ -255,24 +256,20 @@ class Keeper:
         mark = entry.size if entry and entry.kind == FILE and entry.size <= stamp[1] and self._observer.saved[path][0] == stamp[0] else 0
         try:
             found = self._sender.send(frozen.path, None if frozen.database else stamp[1], mark, lambda: moment.wants(stamp))
-            if not self._is_intact(frozen, path):
+            if not self._observer.is_intact(frozen, path):
                 raise Changed
-        except (Changed, FileNotFoundError, StartOver) as exc:
+        except (Changed, FileNotFoundError):
             self._observer.copy_next.add(path)
-            unit.whole, unit.why = False, text_of(exc) if isinstance(exc, StartOver) else "it changed while it was sent"
+            unit.whole, unit.why = False, "it changed while it was sent"
+            return
+        except StartOver as exc:
+            if not moment.is_last:
+                raise
+            unit.whole, unit.why = False, text_of(exc)  # the others are saved without this one
             return
         sent[stamp] = found._replace(grown=bool(mark) and found.grown == entry.sha256)
         if mark and not sent[stamp].grown and self._observer.is_lines(path, stamp) and rules.is_busy(path, moment, self._observer):
             unit.whole, unit.why = False, "it is being written again from its start"
-
-    def _is_intact(self, frozen, path):
-        """Return whether what was sent is what was frozen: a copy stays, a second name keeps the file but not its bytes."""
-        if frozen.database or self._observer.is_log(path, frozen.stamp):
-            return True
-        info = os.stat(frozen.path)
-        if info.st_ino != frozen.stamp[0]:
-            return frozen.ours  # else another file has taken the name
-        return (info.st_size, info.st_mtime_ns) == frozen.stamp[1:3]
 
     # The index
 

@@ -233,6 +233,15 @@ class Observer:
             if path not in frozen and os.path.lexists(place):
                 os.unlink(place)
 
+    def is_intact(self, frozen, path):
+        """Return whether what was sent is what was frozen: a copy stays, a second name keeps the file but not its bytes."""
+        if frozen.database or self.is_log(path, frozen.stamp):
+            return True
+        info = os.stat(frozen.path)
+        if info.st_ino != frozen.stamp[0]:
+            return frozen.ours  # else another file has taken the name
+        return (info.st_size, info.st_mtime_ns) == frozen.stamp[1:3]
+
     def _hold(self, path, source, node, place):
         """Copy a file, or give it a second name. Return whether it is still the same file."""
         if node.size > SMALL and path not in self.copy_next and link(source, place):

@@ -42,7 +42,7 @@ class Sender:
 
     def send_as(self, name, path):
         """Send a file under another name, which may exist."""
-        return start_over(lambda: self._send(name, path, None, 0, lambda: True, None))
+        return self._send(name, path, None, 0, lambda: True, None)
 
     def _next_name(self):
         with self._counting:
