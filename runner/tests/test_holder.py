@@ -290,9 +290,6 @@ def f():
                 word = os.urandom(8).hex()
                 self.assertEqual(self.values(port, "def f(): return 1", environ={"DB": word})[0], [1])
                 self.assertEqual(self.values(port, source % word.encode(), environ={"DB": "other"}), ([[]], [""]))
-                self.calls = 0
-                shutil.rmtree(self.store)
-                os.mkdir(self.store)
 
     def test_variables_that_are_too_large_to_be_prepared_for(self):
         _, port = self.host()
