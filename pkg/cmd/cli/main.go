@@ -107,8 +107,8 @@ func (o Other) chosen(args []string) ([]string, bool) {
 // Most commands run for milliseconds and hold little memory, and garbage collection took a
 // fifth of a dry-run's time. So their heap may at first grow to five times the live memory
 // before a collection. Long-running commands, which may follow a job for days, go back to
-// the default: a quarter of their memory was garbage. So do commands that hold much, so that
-// none takes more than 160 MiB for it.
+// the default: a quarter of their memory was garbage. So do commands that hold much, whose
+// garbage stays below 128 MiB then.
 const (
 	shortGCPercent = 400
 	shortLife      = 2 * time.Second

@@ -167,7 +167,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	cli.NumberVar(fs, &r.Retries, 0, api.MaxRestarts, "retries", "Retries after a crash, such as running out of memory; lost machines don't count. Default: 3 with spot capacity and for chunks of a map, else 0.")
 	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "Retry on `crash|error`: crash means killed, for example out of memory; error adds exceptions and non-zero exit codes.")
 	cli.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("Lost machines (preemption, drain) that the job survives. Default: %d.", api.DefaultMaxDisruptions))
-	cli.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m. A job that starts again after a lost machine or a crash has it anew.")
+	cli.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m. Each start after a lost machine or a crash has all of it.")
 	fs.StringVar(&r.Processes, "processes-per-host", "", "Start the call `N|auto` times on each host, as torchrun does: with RANK, LOCAL_RANK and WORLD_SIZE. If one fails, all end. The result is the value of rank 0. auto is one process for each GPU for PyTorch, and 1 for JAX.")
 	cli.DurationVar(fs, &r.HangTimeout, "hang-timeout", "Print the stacks of the call's threads when it has printed, written and finished nothing for this time. Default: never.")
 	fs.StringVar(&f.hangAction, "hang-action", string(api.HangStacks), "What --hang-timeout does: stacks, or restart, which also ends the attempt, so that --retries apply.")

@@ -44,12 +44,12 @@ func Pod(p *corev1.Pod) *corev1.Pod {
 			t.Spec.Volumes = append(t.Spec.Volumes, v)
 		}
 	}
-	t.Spec.InitContainers, t.Spec.Containers = whatTheyAskFor(t.Spec.InitContainers), whatTheyAskFor(t.Spec.Containers)
+	t.Spec.InitContainers, t.Spec.Containers = slimContainers(t.Spec.InitContainers), slimContainers(t.Spec.Containers)
 	return &t
 }
 
-// whatTheyAskFor returns copies of containers without what they run, and how.
-func whatTheyAskFor(all []corev1.Container) []corev1.Container {
+// slimContainers returns copies of containers without what they run, and how.
+func slimContainers(all []corev1.Container) []corev1.Container {
 	all = slices.Clone(all)
 	for i := range all {
 		c := &all[i]

@@ -45,8 +45,7 @@ class HostAttempt(Attempt):
         self.greeting = Greeting(options, os.environ.pop(KEY_VARIABLE, ""))
 
     def attend(self):
-        if self.link is not None:
-            self.link.attend()
+        self.link.attend()
 
     def wait(self, done, until=math.inf):
         """Serve the other hosts until done(), the time until, or the end of the grace after SIGTERM."""

@@ -125,13 +125,13 @@ class LeaderAttempt(HostAttempt):
         link.give_time()
         gone = {}  # when each host that is gone was first found so
 
-        def settled():  # or a host has been gone for so long that the cluster does not restart it
+        def over():  # all is settled, or a host has been gone for so long that the cluster does not restart it
             nonlocal gone
             now = time.monotonic()
             gone = {host: gone.get(host, now) for host in link.gone}
             return link.settled(self.signals.came) or any(now >= at + RESTART_SECONDS for at in gone.values())
 
-        self.wait(settled)
+        self.wait(over)
         agreed = verdict(link.outcomes, link.missing, self.hosts)
         unsaved = [file for told in link.outcomes.values() for file in told.unsaved]
         if agreed is None:

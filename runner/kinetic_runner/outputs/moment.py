@@ -60,7 +60,7 @@ class Moment:
         self.grown = set()  # files that only got longer
         self.failure = self.error = None  # why it could not be sent or published
         self.wanted = None  # stamps of the files that are still needed of it; None: all
-        self.is_last = False  # the call has ended in order, so no restore begins with it
+        self.is_last = False  # the call has ended in order: no other moment follows
         self.sent = self.publishing = self.published = False
 
     @property

@@ -11,7 +11,7 @@ from ..errors import StartOver
 from ..store.objects import Upload
 
 PIECE_BYTES = 16 << 20  # of a file in memory
-TRIES = 3  # of an upload that has to start over
+TRIES = 3  # of an upload that may have to start over
 
 # An object with the bytes of a file. grown tells that the file only got longer; at first, it is the hash of its first bytes.
 Sent = namedtuple("Sent", "object size sha256 grown")
@@ -74,7 +74,7 @@ class Sender:
 
 
 def start_over(send):
-    """Send a file, from its beginning again if an upload fails that need not."""
+    """Send a file; try again, from its beginning, if the upload has to start over."""
     for _ in range(1, TRIES):
         try:
             return send()
