@@ -139,6 +139,42 @@ def test_stack_has_little_of_the_package(local: Project, statement: str, frames:
     assert count == frames if frames == 1 else count >= frames, stack
 
 
+BY_NAME = """
+import multiprocessing, pickle
+import kinetic
+
+class Layer:
+    def __init__(self, size): self.size = size
+
+class Model:
+    def __init__(self, *sizes): self.layers = [Layer(size) for size in sizes]
+
+def double(number): return 2 * number
+
+@kinetic.run(local=True, logs="none")
+def train(model):
+    saved = pickle.loads(pickle.dumps([model, Model(3, 4)]))
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        doubled = pool.map(double, [1, 2])
+    return [layer.size for model in saved for layer in model.layers], doubled, saved[0]
+"""
+
+
+def test_the_job_finds_what_is_in_the_script_by_name(local: Project) -> None:
+    """As torch.save(model) and a Pool need it. Other programs have no such class: they get it with the value."""
+    done = local.run(f"{BY_NAME}\njob = train.run_async(Model(1, 2))\nnumbers, doubled, model = job.result(cleanup=False)\nprint(job.job_id, numbers, doubled, type(model) is Model)")
+    job, _, printed = done.stdout.partition(" ")
+    assert printed == "[1, 2, 3, 4] [2, 4] True\n"
+    elsewhere = local.run(f"import kinetic\nmodel = kinetic.attach('{job}', local=True).result()[2]\nprint(model.layers[1].size)")
+    assert elsewhere.stdout == "2\n"
+
+
+def test_inputs_of_a_map_are_found_by_name(local: Project) -> None:
+    text = "\n@kinetic.run(local=True, logs='none')\ndef size(layer): return pickle.loads(pickle.dumps(layer)).size\n"
+    done = local.run(f"{BY_NAME}{text}print(size.map([Layer(1), Layer(2)]))")
+    assert done.stdout == "[1, 2]\n"
+
+
 def test_result_that_cannot_be_pickled(local: Project) -> None:
     done = local.run(f"{TRAIN}\nexc = caught(lock)\nprint(exc)\nprint(exc.repr)")
     assert "['inner'][0]" in done.stdout

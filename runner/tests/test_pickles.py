@@ -64,9 +64,23 @@ class Pickles(unittest.TestCase):
                 self.assertIsNone(save(value, self.sink))
                 self.assertFalse(os.path.exists(self.path))
 
+    def test_by_value_what_only_this_process_finds_by_name(self):
+        def double(number):
+            return 2 * number
+
+        double.__module__, double.__qualname__ = "__main__", "double"
+        with mock.patch.object(sys.modules["__main__"], "double", double, create=True):
+            self.assertEqual(pickle.loads(pickle.dumps(double)), double)
+            self.assertIsNone(save([double], self.sink))
+
     def test_cloudpickle_is_used_where_the_image_has_it(self):
         module = types.ModuleType("cloudpickle")
-        module.dump = lambda value, file, protocol: file.write(b"by cloudpickle %d" % protocol)
+
+        class CloudPickler:
+            def __init__(self, file, protocol):
+                self.dump = lambda value: file.write(b"by cloudpickle %d" % protocol)
+
+        module.CloudPickler = CloudPickler
         with mock.patch.dict(sys.modules, {"cloudpickle": module}):
             self.assertTrue(save(lambda: 0, self.sink, protocol=4))
             self.assertEqual(self.read(), b"by cloudpickle 4")
@@ -80,12 +94,14 @@ class Pickles(unittest.TestCase):
         self.assertEqual((small.size, large.size, self.read()), (len(small.data), len(self.read()), small.data))
 
     def test_disk_is_full(self):
-        def dump(value, file, protocol):
-            file.write(b"part")
-            raise OSError(28, "No space left on device")
+        class Full(Sink):
+            def write(self, data):
+                super().write(b"part")
+                self.problem = OSError(28, "No space left on device")
+                raise self.problem
 
-        with mock.patch("pickle.dump", dump), self.assertRaises(OSError):
-            save(1, self.sink)
+        with self.assertRaises(OSError):
+            save(1, lambda: Full(self.path))
         self.assertFalse(os.path.exists(self.path))
 
     def test_the_directory_is_made(self):
@@ -99,8 +115,12 @@ class Pickles(unittest.TestCase):
             save(1, lambda: Sink(os.path.join(self.path, "result.pkl")))
 
     def test_interruptions_get_through(self):
-        with mock.patch("pickle.dump", side_effect=SystemExit(143)), self.assertRaises(SystemExit):
-            save(1, self.sink)
+        class Interrupted:
+            def __reduce__(self):
+                raise SystemExit(143)
+
+        with self.assertRaises(SystemExit):
+            save(["x" * 100_000, Interrupted()], self.sink)
         self.assertFalse(os.path.exists(self.path))
 
 

@@ -5,7 +5,7 @@
 import time
 import types
 
-from .pickles import PICKLERS, dumper
+from .pickles import PICKLERS, pickler
 from .wording import INTERRUPTIONS, repr_of, shorten, type_name
 
 MAX_DEPTH = 100
@@ -43,7 +43,7 @@ def can_pickle(value):
     """Return whether a value can be pickled."""
     for name in PICKLERS:
         try:
-            dumper(name)(value, Nowhere(), protocol=5)
+            pickler(name)(Nowhere(), protocol=5).dump(value)
             return True
         except INTERRUPTIONS:
             raise

@@ -4,11 +4,10 @@
 
 import builtins
 import copyreg
-import importlib
 import pickle
 import types
 
-from .pickles import first_of
+from .pickles import first_of, pickler
 from .wording import INTERRUPTIONS
 
 EXCEPTION_LIMIT = 64 << 20  # bytes of an exception, which is in memory twice while it is checked
@@ -19,7 +18,7 @@ DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 def save_exception(exc, make_sink):
     """Pickle an exception, with its causes if they can be pickled, too. Return its Sink, or None unless it can be loaded again."""
     for reduce in (with_causes, lambda exc: NotImplemented):
-        sink = first_of(lambda name, sink: pickler(name, reduce)(sink, protocol=5).dump(exc), make_sink)
+        sink = first_of(lambda name, sink: asking(reduce, pickler(name))(sink, protocol=5).dump(exc), make_sink)
         if sink is None:
             continue
         if sink.size <= EXCEPTION_LIMIT and loads(sink):
@@ -39,16 +38,13 @@ def loads(sink):
         return False
 
 
-def pickler(name, reduce):
+def asking(reduce, base):
     """Return a class of picklers that asks reduce about exceptions."""
-    base = pickle.Pickler if name == "pickle" else importlib.import_module(name).CloudPickler
 
     class Pickler(base):
         def reducer_override(self, value):
             reduced = reduce(value) if isinstance(value, BaseException) else NotImplemented
-            if reduced is NotImplemented and hasattr(base, "reducer_override"):
-                return super().reducer_override(value)
-            return reduced
+            return super().reducer_override(value) if reduced is NotImplemented else reduced
 
     return Pickler
 

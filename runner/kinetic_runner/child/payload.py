@@ -4,6 +4,7 @@
 
 import binascii
 import importlib.machinery
+import io
 import json
 import linecache
 import os
@@ -16,6 +17,23 @@ from .wording import INTERRUPTIONS, message_of
 HEADER_LIMIT = LIMITS["payload_header"]  # bytes
 
 
+class Unpickler(pickle.Unpickler):
+    """Unpickles a call, and lets pickle find by name what comes with it of the client's script, as in the script itself."""
+
+    def find_class(self, module, name):
+        """Return what the pickle refers to. What cloudpickle completes a function or a class with names it in __main__, too."""
+        found = super().find_class(module, name)
+        if name not in ("_function_setstate", "_class_setstate"):
+            return found
+
+        def complete(made, state):
+            found(made, state)
+            if made.__module__ == "__main__" and made.__qualname__.isidentifier():  # at the top level
+                setattr(sys.modules["__main__"], made.__qualname__, made)
+
+        return complete
+
+
 class BadPayload(Exception):
     """The payload cannot be unpickled. No retry would change that. The cause, if any, is that of the user's code."""
 
@@ -26,14 +44,14 @@ def load(call):
         header = read_header(file)
         check_python(header.get("python") or "", call["title"])
         show_lines(header.get("main"), call)
-        loaded = unpickle(lambda: (import_modules(header.get("modules") or {}, call["scratch"]), pickle.load(file))[1], 3, call["title"])
+        loaded = unpickle(lambda: (import_modules(header.get("modules") or {}, call["scratch"]), Unpickler(file).load())[1], 3, call["title"])
         name_file(loaded[0], call)
         return loaded
 
 
 def load_input(line, title):
     """Return the arguments and the keyword arguments of a line of a map's inputs."""
-    return unpickle(lambda: pickle.loads(binascii.a2b_base64(json.loads(line))), 2, f"an input of {title}")
+    return unpickle(lambda: Unpickler(io.BytesIO(binascii.a2b_base64(json.loads(line)))).load(), 2, f"an input of {title}")
 
 
 def unpickle(action, count, what):

@@ -5,11 +5,22 @@
 import importlib
 import os
 import pickle
+import types
 
 from .values import NO_ROOM
 from .wording import INTERRUPTIONS
 
 PICKLERS = ("pickle", "cloudpickle")  # that of the image or of the payload, if there is one
+
+
+class Plain(pickle.Pickler):
+    """Pickles as pickle does, but not by name what only this process has in __main__: functions and classes of the client's script."""
+
+    def reducer_override(self, value):
+        """Refuse a function or a class of __main__."""
+        if isinstance(value, (type, types.FunctionType)) and value.__module__ == "__main__":
+            raise pickle.PicklingError(f"{value.__qualname__} is in __main__")
+        return NotImplemented
 
 
 class Sink:
@@ -68,12 +79,12 @@ def save(value, make_sink, protocol=5):
 
     Raise OSError if the file can't be written.
     """
-    return first_of(lambda name, sink: dumper(name)(value, sink, protocol=protocol), make_sink)
+    return first_of(lambda name, sink: pickler(name)(sink, protocol=protocol).dump(value), make_sink)
 
 
-def dumper(name):
-    """Return the function of a pickler that writes to a file."""
-    return pickle.dump if name == "pickle" else importlib.import_module(name).dump
+def pickler(name):
+    """Return the class of a pickler."""
+    return Plain if name == "pickle" else importlib.import_module(name).CloudPickler
 
 
 def first_of(dump, make_sink):
