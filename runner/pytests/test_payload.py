@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 import stat
+import types
 
 import cloudpickle
 import pytest
 from conftest import Project
+
+from kinetic.client.payload import Inputs, Pickler
 
 # Calls what payload.pkl has, as a job does: in another process, with the project's modules and cloudpickle's own files alone.
 CALL = """
@@ -65,6 +69,16 @@ def cell(text, filename):
     exec(compile(text, filename, "exec"), globals())
 cell({text!r}, "<cell 1>")
 """
+
+
+def test_code_keeps_the_name_of_its_file() -> None:
+    """Which cloudpickle after 3.1 leaves out."""
+
+    class Later(Pickler):
+        dispatch_table = {types.CodeType: lambda code: (str, ("<dynamic-code>", code.co_name))}
+
+    code = compile("", "train.py", "exec")
+    assert Later(io.BytesIO(), Inputs()).reducer_override(code) == (str, ("train.py", "<module>"))
 
 
 @pytest.mark.parametrize("size, shown", [(0, True), (1 << 18, False)], ids=["small", "large"])

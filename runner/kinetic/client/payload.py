@@ -34,6 +34,7 @@ from .misplaced import refuse_misplaced
 VERSION = 1  # of the header
 PROTOCOL = 5
 MOST_SOURCE = 256 << 10  # characters of the source in one pickle
+NAMELESS = "<dynamic-code>"  # the file of all code in pickles of cloudpickle after 3.1; tracebacks need its name
 
 
 class Inputs:
@@ -84,10 +85,14 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
         filename, reduce = code.co_filename, self.dispatch_table.get(types.CodeType)
         text = "" if filename in self._seen else source_of(filename)
         self._seen.add(filename)
-        if not text or len(text) > self._room or reduce is None:
+        if reduce is None:
             return super().reducer_override(code)
+        make, args = reduce(code)
+        args = tuple(filename if arg == NAMELESS else arg for arg in args)
+        if not text or len(text) > self._room:
+            return make, args
         self._room -= len(text)
-        return source.code, (text, filename, *reduce(code))
+        return source.code, (text, filename, make, args)
 
 
 def source_of(filename: str) -> str:
