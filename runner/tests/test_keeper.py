@@ -78,6 +78,7 @@ class KeeperCase(unittest.TestCase):
 
     def hold(self, name, text="half", mode="<>"):
         """Lets another process have a file open in which it has written a half."""
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         code = f'exec 3{mode}"$0"; printf "%s" "$1" >&3; echo ready; read line'
         process = subprocess.Popen(["sh", "-c", code, self.path(name), text], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(process.communicate)

@@ -52,6 +52,67 @@ class Restless(KeeperCase):
         self.assertNotIn("results/step-1/a", self.moment(lambda: self.write("results/step-1/b")))
 
 
+class HeldOpen(KeeperCase):
+    """A run's directory, with its checkpoints and a log that stays open."""
+
+    def test_a_log_that_stays_open_holds_its_directory_back_for_a_while(self):
+        self.hold("run/progress.csv", "1,2\n", ">")
+        self.write("run/step-1/model.pt")
+        self.assertEqual(self.moment(), {})
+        with mock.patch.object(rules, "OPEN_SECONDS", 0.05):
+            found = self.until_saved("run/step-1/again")
+        self.assertIn("run/step-1/model.pt", found)
+        self.assertNotIn("run/progress.csv", found)
+        self.write("run/step-2/model.pt")
+        self.assertIn("run/step-2/model.pt", self.moment())
+
+    def until_saved(self, name):
+        """Takes moments, with something new at each, until one is saved; returns what is saved."""
+        for number in range(1000):
+            self.write(f"{name}-{number}")
+            if found := self.moment():
+                return found
+        self.fail("nothing was saved")
+
+    def test_a_large_file_that_stays_open_is_no_log(self):
+        with mock.patch.object(rules, "OPEN_SECONDS", -1), mock.patch.object(rules, "OPEN_BYTES", 3):
+            self.write("step-1/config.json")
+            self.hold("step-1/model.pt", "half", ">")
+            for _ in range(3):
+                self.write("step-1/more")
+                self.assertEqual(self.moment(), {})
+
+    def test_files_that_are_open_one_after_the_other_are_no_logs(self):
+        with mock.patch.object(rules, "OPEN_SECONDS", 0.0):
+            for number in range(5):
+                process = self.hold(f"step-1/{number}", "half", ">")
+                self.assertEqual(self.moment(), {})
+                process.communicate()
+
+    def test_a_file_of_wandb_is_a_log(self):
+        self.hold("run/wandb/run-1.wandb", "1,2\n", ">")
+        self.write("run/model.pt")
+        self.assertEqual(self.moment(), {"run/model.pt": "run/model.pt", "run/wandb/run-1.wandb": "1,2\n"})
+
+    def test_a_commit_leaves_out_only_the_directory_of_an_open_file(self):
+        self.hold("run/logs/progress.csv", "1,2\n", ">")
+        self.write("run/model.pt")
+        self.write("run/step-1/model.pt")
+        self.assertEqual(self.keeper.commit(), ["run/logs"])
+        self.assertEqual(set(self.restored()), {"run/model.pt", "run/step-1/model.pt"})
+
+    def test_commits_alone_show_that_a_file_stays_open(self):
+        self.hold("run/progress.csv", "1,2\n", ">")
+        self.write("run/model.pt", "1")
+        self.assertEqual(self.keeper.commit(), ["run"])
+        with mock.patch.object(rules, "OPEN_SECONDS", -1):
+            self.write("run/model.pt", "22")
+            self.assertEqual(self.keeper.commit(), ["run"])
+            self.write("run/model.pt", "333")
+            self.assertEqual(self.keeper.commit(), ["run/progress.csv"])
+        self.assertEqual(self.restored(), {"run/model.pt": "333"})
+
+
 class Appended(KeeperCase):
     def append(self, name, text):
         process = self.hold(name, text, ">>")

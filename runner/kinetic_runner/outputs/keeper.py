@@ -113,6 +113,7 @@ class Keeper:
         if moment.failure:
             raise RunnerError(moment.failure)
         self._write(moment, committed=True)
+        rules.note_restless(moment, self._observer)
         return sorted(name for name, unit in moment.units.items() if not unit.whole)
 
     def finish(self, everything, left_open=frozenset()):

@@ -14,6 +14,7 @@ from .tree import FILE, FOLDER, folders_above, is_temporary
 MARKS = {".metadata", "_CHECKPOINT_METADATA", "commit_success.txt", "trainer_state.json", "COMMIT", "_SUCCESS", "DONE"}
 
 RESTLESS_SECONDS = 600.0  # after which a new directory that is never at rest is in use
+OPEN_SECONDS, OPEN_BYTES = 60.0, 64 << 20  # a file that is open for longer and not larger is a log, not a part of a checkpoint
 
 CHANGING, CHANGED_MEANWHILE = "it keeps changing", "it changed while it was looked at"  # why units are not finished
 
@@ -25,6 +26,9 @@ def judge(moment, observer, everything=False, committed=False):
     that all that is closed is finished.
     """
     listing, state, saved = moment.listing, moment.state, observer.saved
+    if committed:  # an open file holds back its directory, not those around it
+        for path, _ in open_files(moment, observer):
+            observer.note_known(folders_above(os.path.dirname(path)), moment.clock)
     tops = {"": None}  # by directory: the new one that it counts with, if any
 
     def top_of(folder):
@@ -156,8 +160,23 @@ def follow(moment, observer):
             unit.whole = True
 
 
+def open_files(moment, observer):
+    """Return the paths and inodes of the files that a program has open and is not known to only append to."""
+    files = [(path, node) for path, node in moment.listing.items() if node.kind == FILE and node.inode in moment.opened]
+    return [(path, node.inode) for path, node in files if path in moment.state and not observer.is_log(path, moment.state[path])]
+
+
 def note_restless(moment, observer):
-    """Note that new directories are in use if they have not been at rest for long, and no look has found a file in them open."""
+    """Note which new directories are in use.
+
+    One that has not been at rest for long is, if no look has found a file in it open; and one in which every look
+    for long has found the same small file open.
+    """
+    held = [(path, inode) for path, inode in open_files(moment, observer) if moment.listing[path].size <= OPEN_BYTES]
+    observer.held_open = {key: observer.held_open.get(key, moment.at) for key in held}
+    for (path, _), since in observer.held_open.items():
+        if moment.at > since + OPEN_SECONDS:
+            observer.note_known(folders_above(path), moment.clock)
     listing, found = moment.listing, {}
     for unit in moment.units.values():
         if unit.whole is False and unit.why in (CHANGING, CHANGED_MEANWHILE):

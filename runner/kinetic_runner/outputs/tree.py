@@ -21,7 +21,7 @@ Node = namedtuple("Node", "kind inode size mtime ctime mode target")
 # Names under which programs write what they rename later. docs/outputs.md has the list for users.
 TEMPORARY = re.compile(r".*\.(tmp|temp|part|partial|incomplete)(-?\d+)?|.*\.orbax-checkpoint-tmp.*|tmp-checkpoint-.*|tmp(?!_[a-z]+$)[a-z0-9_]{8}|\.~.*")
 LINES = re.compile(r".*\.(jsonl|out|err)")  # logs, or data of one line after the other
-LOG = re.compile(r".*\.(log|jsonl|out|err)(\.\d+)?|.*tfevents.*")  # files that programs only append to
+LOG = re.compile(r".*\.(log|jsonl|out|err)(\.\d+)?|.*\.wandb|.*tfevents.*")  # files that programs only append to
 COMPANION = re.compile(r"-(journal|wal|shm)$")  # what SQLite keeps beside a database
 
 
