@@ -84,6 +84,11 @@ class Debug(RunnerCase):
         ran = self.run_debugged(script(), NEVER, source="import sys; sys.exit(7)")
         self.assertEqual((ran.code, ran.end["reason"]), (7, "ExitCode"))
 
+    def test_a_script_that_leaves_after_SIGTERM_has_not_finished(self):
+        source = "import os, signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit()); os.kill(os.getppid(), signal.SIGTERM); signal.pause()"
+        ran = self.run_debugged(script(), NEVER, source=source)
+        self.assertEqual(ran.code, 143)
+
     def test_a_module(self):
         call = {"version": 1, "kind": "module", "module": "pkg", "args": ["-x"], "cwd": "", "sys_path": []}
         files = {"pkg/__init__.py": "", "pkg/__main__.py": "import sys; print(__name__, __package__, sys.argv[1:])", "debugpy.py": DEBUGPY}

@@ -40,13 +40,13 @@ def main(argv, _):
         ended.append(1)
         raise
     else:
-        ended.append(0)
+        ended += [0, "returned"]  # after SIGTERM, sys.exit(0) means that it has saved its work, not that it has finished
 
 
 def report(scratch, pid, ended):
     """Report how the program has ended, unless it has not, or this is a fork of it."""
     if ended and os.getpid() == pid:
-        told = {"exit_code": ended[0]} if ended[0] else {"outcome": dict(outcomes.outcome_of("Completed", 0), returned=True)}
+        told = {"exit_code": ended[0]} if ended[0] else {"outcome": dict(outcomes.outcome_of("Completed", 0), returned=len(ended) > 1)}
         with open(os.path.join(scratch, "report.jsonl"), "a", encoding="utf-8") as file:
             file.write(json.dumps(told) + "\n")
 
