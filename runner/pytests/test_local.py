@@ -169,6 +169,30 @@ def test_the_job_finds_what_is_in_the_script_by_name(local: Project) -> None:
     assert elsewhere.stdout == "2\n"
 
 
+def test_dataclasses_of_the_script_keep_their_fields(local: Project) -> None:
+    text = """
+import dataclasses, kinetic
+
+@dataclasses.dataclass
+class Config:
+    rate: float
+    sizes: list = dataclasses.field(default_factory=list)
+
+def shown(): return [(f.name, f.default is dataclasses.MISSING, f.default_factory is list) for f in dataclasses.fields(Config)]
+
+@kinetic.run(local=True, logs="none")
+def train(config): return config, shown(), dataclasses.asdict(config)
+
+job = train.run_async(Config(0.1))
+config, inside, data = job.result(cleanup=False)
+print(job.job_id, shown() == inside == [("rate", True, False), ("sizes", True, True)], data, config == Config(0.1))
+"""
+    job, _, printed = local.run(text).stdout.partition(" ")
+    assert printed == "True {'rate': 0.1, 'sizes': []} True\n"
+    elsewhere = local.run(f"import dataclasses, kinetic\nprint(dataclasses.asdict(kinetic.attach('{job}', local=True).result()[0]))")
+    assert elsewhere.stdout == "{'rate': 0.1, 'sizes': []}\n"
+
+
 def test_inputs_of_a_map_are_found_by_name(local: Project) -> None:
     text = "\n@kinetic.run(local=True, logs='none')\ndef size(layer): return pickle.loads(pickle.dumps(layer)).size\n"
     done = local.run(f"{BY_NAME}{text}print(size.map([Layer(1), Layer(2)]))")

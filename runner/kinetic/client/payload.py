@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import functools
 import io
 import itertools
@@ -35,6 +36,9 @@ VERSION = 1  # of the header
 PROTOCOL = 5
 MOST_SOURCE = 256 << 10  # characters of the source in one pickle
 NAMELESS = "<dynamic-code>"  # the file of all code in pickles of cloudpickle after 3.1; tracebacks need its name
+
+# What dataclasses compare by identity, by id, with the name that it has there. As copies, they would make all fields optional.
+UNIQUE = {id(value): name for name, value in vars(dataclasses).items() if type(value).__module__ == "dataclasses"}
 
 
 class Inputs:
@@ -68,6 +72,8 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
         """Return how to pickle an object, as pickle.Pickler.reducer_override does."""
         if isinstance(obj, Data):
             return path_of, (self._inputs.name(obj),)
+        if id(obj) in UNIQUE:
+            return UNIQUE[id(obj)]
         if isinstance(obj, RemoteCallable):
             return obj.by_reference() if is_importable(obj) else obj.by_value()
         if is_own_cache(obj):

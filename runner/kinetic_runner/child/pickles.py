@@ -5,6 +5,7 @@
 import importlib
 import os
 import pickle
+import sys
 import types
 
 from .values import NO_ROOM
@@ -84,7 +85,16 @@ def save(value, make_sink, protocol=5):
 
 def pickler(name):
     """Return the class of a pickler."""
-    return Plain if name == "pickle" else importlib.import_module(name).CloudPickler
+    if name == "pickle":
+        return Plain
+    members = vars(sys.modules.get("dataclasses", object)).items()
+    unique = {id(value): name for name, value in members if type(value).__module__ == "dataclasses"}  # which it compares by identity
+
+    class Pickler(importlib.import_module(name).CloudPickler):
+        def reducer_override(self, value):
+            return unique.get(id(value)) or super().reducer_override(value)
+
+    return Pickler
 
 
 def first_of(dump, make_sink):
