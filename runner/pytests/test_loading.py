@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import io
 import pathlib
+import pickle
 import subprocess
 import sys
+import types
 from typing import Any
 
 import pytest
 from conftest import RUNNER, Project
+
+from kinetic.client import loading
 
 CLASSES = """
 import abc, enum, os
@@ -108,3 +112,19 @@ def test_a_class_that_could_not_be_made_at_first(tmp_path: pathlib.Path) -> None
     file.write_bytes(pickled.getvalue())
     done = subprocess.run([sys.executable, "-c", AGAIN, str(file)], env={"PYTHONPATH": str(RUNNER)}, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("6 8 ModuleNotFoundError\n", "")
+
+
+def test_a_tensor_of_a_gpu_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch: Any = type(sys)("torch")
+    storage: Any = type(sys)("torch.storage")
+    exec("def _load_from_bytes(data): raise RuntimeError('no CUDA device')", vars(storage))
+    torch.cuda = types.SimpleNamespace(device_count=lambda: 1)
+    torch.load = lambda file, map_location, weights_only: [map_location(file.read(), tag) for tag in ("cuda:1", "cuda:0")]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "torch.storage", storage)
+
+    class Tensor:
+        def __reduce__(self) -> Any:
+            return storage._load_from_bytes, (b"numbers",)
+
+    assert loading.load(io.BytesIO(pickle.dumps(Tensor()))) == [b"numbers", None]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import pickle
 import sys
 import weakref
@@ -35,7 +36,7 @@ class Unpickler(pickle.Unpickler):
         if module.startswith("cloudpickle."):  # which module it is depends on the version
             change = self._make if name in MAKE else self._fill if name == FILL else None
             return found if change is None else functools.partial(change, found)
-        return found
+        return load_storage if (module, name) == ("torch.storage", "_load_from_bytes") else found
 
     def _make(self, make: Callable[..., type], *args: Any) -> type:
         kind = make(*args)
@@ -49,6 +50,17 @@ class Unpickler(pickle.Unpickler):
         fill(kind, state)
         _bare.discard(kind)
         return kind
+
+
+def load_storage(data: bytes) -> Any:
+    """Return what a tensor of PyTorch is made of: in this machine's memory, if the job had it on a GPU that this machine lacks."""
+    torch = sys.modules["torch"]
+
+    def place(storage: Any, location: str) -> Any:
+        kind, _, index = location.partition(":")
+        return storage if kind == "cuda" and int(index or 0) >= torch.cuda.device_count() else None
+
+    return torch.load(io.BytesIO(data), map_location=place, weights_only=False)
 
 
 def known() -> set[type]:
