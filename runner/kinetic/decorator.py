@@ -67,6 +67,9 @@ class RemoteCallable(Generic[P, R]):
             TypeError: something can't be pickled.
         """
         if in_job():
+            if is_imported_by_job():
+                advice = 'a call at the top level belongs under `if __name__ == "__main__":`'
+                sys.stderr.write(f"kinetic: the job calls {self.__name__}() while it imports this program, before its own call: {advice}\n")
             return self.__wrapped__(*self.bound, *args, **kwargs)  # pyright: ignore[reportCallIssue] # P is without those that are bound
         __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
         try:
@@ -270,9 +273,14 @@ def mapping() -> Any:
     return _module("client.mapping")
 
 
+def is_imported_by_job() -> bool:
+    """Report whether this process is a job that imports the program, to call a function of it next."""
+    return os.getpid() in getattr(sys.modules.get("kinetic_runner.child.function"), "importing", ())
+
+
 def refuse_while_importing() -> None:
     """Refuse to submit a job while another one imports the program: it would import the program, too, and submit another one."""
-    if os.getpid() in getattr(sys.modules.get("kinetic_runner.child.function"), "importing", ()):
+    if is_imported_by_job():
         raise UsageError(
             "a job imports this program, which submits another job at its top level: "
             'put what submits jobs under `if __name__ == "__main__":`, so that jobs do not start each other without end'
