@@ -139,66 +139,6 @@ def test_stack_has_little_of_the_package(local: Project, statement: str, frames:
     assert count == frames if frames == 1 else count >= frames, stack
 
 
-BY_NAME = """
-import multiprocessing, pickle
-import kinetic
-
-class Layer:
-    def __init__(self, size): self.size = size
-
-class Model:
-    def __init__(self, *sizes): self.layers = [Layer(size) for size in sizes]
-
-def double(number): return 2 * number
-
-@kinetic.run(local=True, logs="none")
-def train(model):
-    saved = pickle.loads(pickle.dumps([model, Model(3, 4)]))
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        doubled = pool.map(double, [1, 2])
-    return [layer.size for model in saved for layer in model.layers], doubled, saved[0]
-"""
-
-
-def test_the_job_finds_what_is_in_the_script_by_name(local: Project) -> None:
-    """As torch.save(model) and a Pool need it. Other programs have no such class: they get it with the value."""
-    done = local.run(f"{BY_NAME}\njob = train.run_async(Model(1, 2))\nnumbers, doubled, model = job.result(cleanup=False)\nprint(job.job_id, numbers, doubled, type(model) is Model)")
-    job, _, printed = done.stdout.partition(" ")
-    assert printed == "[1, 2, 3, 4] [2, 4] True\n"
-    elsewhere = local.run(f"import kinetic\nmodel = kinetic.attach('{job}', local=True).result()[2]\nprint(model.layers[1].size)")
-    assert elsewhere.stdout == "2\n"
-
-
-def test_dataclasses_of_the_script_keep_their_fields(local: Project) -> None:
-    text = """
-import dataclasses, kinetic
-
-@dataclasses.dataclass
-class Config:
-    rate: float
-    sizes: list = dataclasses.field(default_factory=list)
-
-def shown(): return [(f.name, f.default is dataclasses.MISSING, f.default_factory is list) for f in dataclasses.fields(Config)]
-
-@kinetic.run(local=True, logs="none")
-def train(config): return config, shown(), dataclasses.asdict(config)
-
-job = train.run_async(Config(0.1))
-config, inside, data = job.result(cleanup=False)
-print(job.job_id, shown() == inside == [("rate", True, False), ("sizes", True, True)], data, config == Config(0.1))
-"""
-    job, _, printed = local.run(text).stdout.partition(" ")
-    assert printed == "True {'rate': 0.1, 'sizes': []} True\n"
-    elsewhere = local.run(f"import dataclasses, kinetic\nprint(dataclasses.asdict(kinetic.attach('{job}', local=True).result()[0]))")
-    assert elsewhere.stdout == "{'rate': 0.1, 'sizes': []}\n"
-
-
-def test_inputs_of_a_map_are_found_by_name(local: Project) -> None:
-    text = "\n@kinetic.run(local=True, logs='none')\ndef size(layer): return pickle.loads(pickle.dumps(layer)).size\n"
-    done = local.run(f"{BY_NAME}{text}print(size.map([Layer(1), Layer(2)]))")
-    assert done.stdout == "[1, 2]\n"
-
-
 def test_result_that_cannot_be_pickled(local: Project) -> None:
     done = local.run(f"{TRAIN}\nexc = caught(lock)\nprint(exc)\nprint(exc.repr)")
     assert "['inner'][0]" in done.stdout

@@ -160,6 +160,12 @@ spool.LogParts.publish_all = publish_all
         leader, *_ = self.parked(processes[2], late)
         self.assertEqual((leader.end["state"], self.lines(1)), ("SUCCEEDED", ["ran"]))
 
+    def test_host_that_cannot_reach_the_leader_tells_why(self):
+        process = self.host(1, function(), {"train.py": "def f(): pass"}, change="member.UNREACHABLE_SECONDS = 0.1")
+        said = process.stdout.readline().decode()
+        self.assertRegex(said, r"kinetic: waiting for host 0, 127\.0\.0\.1: \[Errno 111\] Connection refused: it is still starting, or a NetworkPolicy")
+        self.terminate(process)
+
     def test_no_call_starts_after_the_loss_of_a_host(self):
         files = {"train.py": "def f(): print('ran')"}
         change, seated = "leader.MEET_SECONDS = 0; leader.RESTART_SECONDS = 0.5", os.path.join(self.root, "seated")

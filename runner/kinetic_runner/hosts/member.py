@@ -11,6 +11,8 @@ from ..text import timestamp
 from .attempt import HostAttempt, Restarted
 from .peers import Member
 
+UNREACHABLE_SECONDS = 60.0  # before telling why host 0 is not there
+
 
 def run(options, signals, group, child=None):
     """Run the attempt; return the exit code."""
@@ -49,7 +51,11 @@ class MemberAttempt(HostAttempt):
     def meet(self):
         """Wait for the leader and join its attempt; return whether to run the call."""
         link = self.link
-        self.wait(lambda: self.signals.came or link.attempt or link.stopping or link.refused)
+        met = lambda: self.signals.came or link.attempt or link.stopping or link.refused  # noqa: E731
+        self.wait(met, time.monotonic() + UNREACHABLE_SECONDS)
+        if not met() and link.problem:
+            self.say(f"waiting for host 0, {link.leader}: {link.problem}: it is still starting, or a NetworkPolicy is in the way")
+        self.wait(met)
         if link.refused:
             raise Refused
         if link.stopping or not link.attempt:

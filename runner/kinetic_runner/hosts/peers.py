@@ -269,7 +269,8 @@ class Member:
     """A member's end of the connection."""
 
     def __init__(self, leader, greeting, host):
-        self._leader, self._greeting, self._host = leader, greeting, host
+        self.leader, self._greeting, self._host = leader, greeting, host
+        self.problem = ""  # why the last attempt to connect failed
         self._start, self._ahead = os.urandom(16).hex(), 0.0  # by how many seconds the leader's clock is ahead
         self._channel = self._address = self._outcome = None
         self._pause, self._connect_at = FIRST_PAUSE, 0.0  # of time.monotonic
@@ -356,7 +357,7 @@ class Member:
     def _connect(self):
         try:
             if self._address is None:
-                self._channel = Channel(socket.create_connection((self._leader, self._greeting.port), PEER_SECONDS))
+                self._channel = Channel(socket.create_connection((self.leader, self._greeting.port), PEER_SECONDS))
                 return
             # The call runs, so wait neither for a name server nor for the leader.
             connection = socket.socket(socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET)
@@ -364,5 +365,5 @@ class Member:
             connection.setblocking(False)
             connection.connect_ex(self._address)
             connection.settimeout(PEER_SECONDS)
-        except OSError:
-            pass  # try again later
+        except OSError as exc:
+            self.problem = str(exc)  # try again later
