@@ -65,9 +65,9 @@ func (r Request) Explain(doing string, err error) error {
 func (r Request) advice(err error) (api.ErrorKind, string) {
 	var request *url.Error
 	switch {
-	case apierrors.IsForbidden(err) && lacksRight(err) && r.Cluster:
+	case LacksRight(err) && r.Cluster:
 		return api.KindForbidden, fmt.Sprintf("ask an administrator for a ClusterRole with the verb %s on %s", r.Verb, r.Resource)
-	case apierrors.IsForbidden(err) && lacksRight(err):
+	case LacksRight(err):
 		return api.KindForbidden, "ask an administrator for the Role " + r.role() + ", which is in manifests/rbac"
 	case apierrors.IsUnauthorized(err):
 		return api.KindForbidden, "log in again"
@@ -100,7 +100,7 @@ func (r Request) Reason(err error, within time.Duration) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer within " + within.String()
-	case apierrors.IsForbidden(err) && lacksRight(err):
+	case LacksRight(err):
 		return fmt.Sprintf("forbidden: you need the verb %s on %s", r.Verb, r.Resource)
 	}
 	return cmp.Or(r.why(err), err.Error())
@@ -118,7 +118,7 @@ func (r Request) answered(err error) string {
 	switch {
 	case apierrors.IsForbidden(err) && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return fmt.Sprintf("%s is being deleted: wait until it is gone, or choose another with --namespace", r.Scope())
-	case apierrors.IsForbidden(err) && lacksRight(err):
+	case LacksRight(err):
 		return r.forbidden(err)
 	case apierrors.IsUnauthorized(err):
 		return "the API server does not accept your credentials, which may have expired: " +
@@ -152,11 +152,15 @@ func (r Request) forbidden(err error) string {
 // cluster adds.
 const rbacRefusal = `^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`
 
-// lacksRight reports whether the user lacks a right. A Role does not help against other
-// refusals, such as for a quota.
-func lacksRight(err error) bool {
-	return strings.Contains(err.Error(), " cannot ")
+// LacksRight reports whether an API server says that the user lacks a right. A Role does not
+// help against other refusals, such as for a quota or by a webhook.
+func LacksRight(err error) bool {
+	var status apierrors.APIStatus // err may be in our words
+	return apierrors.IsForbidden(err) && errors.As(err, &status) && lazyregexp.Of(lackedRight).MatchString(status.Status().Message)
 }
+
+// lackedRight is how API servers, those of GKE too, say who lacks a right.
+const lackedRight = `User "[^"]*" cannot `
 
 // lacksNamespace reports whether the error is that the namespace does not exist. The API
 // server checks that before it does anything.

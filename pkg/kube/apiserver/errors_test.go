@@ -194,8 +194,8 @@ func TestWhyAServerRefuses(t *testing.T) {
 			[]string{"list jobs in namespace research: forbidden to bob: you need the verb list on jobs there: ask an administrator for the Role kinetic-user, which is in manifests/rbac"}},
 		"a right that GKE would give": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac + `: requires one of ["container.jobs.list"] permission(s).`}, false,
 			[]string{`missing rights): requires one of ["container.jobs.list"] permission(s).`}},
-		"a right in words of its own": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "policy 7: interns cannot list jobs"}, false,
-			[]string{"forbidden: you need the verb list on jobs there", "missing rights): policy 7: interns cannot list jobs"}},
+		"a policy in words of its own": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "policy 7: interns cannot list jobs"}, false,
+			[]string{"list jobs in namespace research: policy 7: interns cannot list jobs"}},
 		"a right in one namespace only": {"", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac}, false,
 			[]string{"list jobs in all namespaces", "you need the verb list on jobs in the whole cluster: omit --all-namespaces to use a single namespace"}},
 		"a quota": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "exceeded quota: jobs"}, false,
@@ -222,6 +222,27 @@ func TestWhyAServerRefuses(t *testing.T) {
 				t.Errorf("it says twice what is missing: %v", err)
 			}
 		})
+	}
+}
+
+// A Role helps only against a refusal of the authorizer, whatever others call what they refuse.
+func TestWhatARoleHelpsAgainst(t *testing.T) {
+	const lacks = `jobs.batch is forbidden: User "bob" cannot create resource "jobs" in API group "batch" in the namespace "ml"`
+	for says, want := range map[string]bool{
+		lacks: true,
+		lacks + `: requires one of ["container.jobs.create"] permission(s).`:                                         true,
+		`admission webhook "owners" denied the request: a Job cannot be created without the label owner`:             false,
+		`secrets "x" is forbidden: exceeded quota: small, requested: secrets=1, used: secrets=1, limited: secrets=1`: false,
+		"Forbidden": false,
+	} {
+		refused := &apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: says}}
+		explained := Request{Verb: "create", Resource: "jobs", Namespace: "ml"}.Explain("creating a job", refused)
+		if LacksRight(refused) != want || LacksRight(explained) != want || strings.Contains(explained.Error(), "you need the verb") != want {
+			t.Errorf("%s: want %v, told as %v", says, want, explained)
+		}
+	}
+	if LacksRight(errors.New(lacks)) {
+		t.Error("no API server has said that")
 	}
 }
 
