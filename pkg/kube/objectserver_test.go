@@ -123,8 +123,19 @@ func (s *objectServer) post(w http.ResponseWriter, r *http.Request) {
 }
 
 func fail(w http.ResponseWriter, code int, reason metav1.StatusReason) {
-	answerWith(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: string(reason)})
+	failWith(w, code, reason, string(reason))
 }
+
+func failWith(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	answerWith(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message})
+}
+
+// What an API server says of a request that it forbids: for want of a right, for a quota, and because of a policy.
+const (
+	noRight   = `it is forbidden: User "ann" cannot create resource "x" in API group "" in the namespace "ml"`
+	fullQuota = "it is forbidden: exceeded quota: small, requested: count/x=1, used: count/x=1, limited: count/x=1"
+	aPolicy   = "ValidatingAdmissionPolicy 'owners' with binding 'owners' denied request: it cannot be created without an owner"
+)
 
 func answerWith(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json")

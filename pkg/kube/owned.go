@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
@@ -49,7 +50,11 @@ func (c *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstr
 	for _, o := range rights {
 		err := c.own(ctx, o, owner)
 		if apierrors.IsForbidden(err) {
-			c.client.transport.Say("no permission to create the %s that lets the job release its hosts when it ends: unless its service account has the Role kinetic-release (kubectl apply -k manifests/rbac), the next kubectl kinetic jobs command releases the hosts", o.GetKind())
+			begin, reason := "no permission to create the", ""
+			if !apiserver.LacksRight(err) {
+				begin, reason = "the cluster refuses the", fmt.Sprintf(": %v", err)
+			}
+			c.client.transport.Say("%s %s that lets the job release its hosts when it ends: unless its service account has the Role kinetic-release (kubectl apply -k manifests/rbac), the next kubectl kinetic jobs command releases the hosts%s", begin, o.GetKind(), reason)
 			return nil
 		}
 		if err != nil {

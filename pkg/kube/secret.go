@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // secretOf returns the Secret that the job's pods wait for.
@@ -43,7 +44,7 @@ func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructur
 }
 
 // putSecrets creates the Secret of a job. Without permission the job still runs, but without a key,
-// unless its hosts wait for the key. taken means that another submit of the job came first: its Secret
+// unless its hosts wait for the key. A quota or a policy that refuses the Secret is an error. taken means that another submit of the job came first: its Secret
 // then stays, because running hosts may have its key, and this submit is refused.
 func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
 	put := s.putSecret
@@ -52,7 +53,7 @@ func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstru
 	}
 	err := put(ctx, secret)
 	_, hasKey := values[api.Contract.Names.GroupKey]
-	if hasKey && len(values) == 1 && !s.keyComes && apierrors.IsForbidden(err) {
+	if hasKey && len(values) == 1 && !s.keyComes && apiserver.LacksRight(err) {
 		s.client.transport.Say("no permission to create the Secret %s, with which the hosts of the job authenticate each other: they run without it", secret.GetName())
 		return nil
 	}
