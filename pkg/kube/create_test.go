@@ -243,8 +243,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// A submit makes few requests: for the runner's ConfigMap, which usually exists, the
-// quotas, and the Job.
+// A submit makes few requests: for the runner's ConfigMap, which usually exists and then is not
+// charged to a quota, the quotas, and the Job.
 func TestStartAsksLittle(t *testing.T) {
 	s, w := start(t)
 	there := runnerMap()
@@ -253,7 +253,7 @@ func TestStartAsksLittle(t *testing.T) {
 	if err := w.Start(t.Context(), a1, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"GET " + runnerPath, "GET " + core + "resourcequotas", "POST " + core + "configmaps", "POST " + path.Dir(jobPath)}
+	want := []string{"GET " + runnerPath, "GET " + core + "resourcequotas", "POST " + core + "configmaps?All", "POST " + path.Dir(jobPath)}
 	slices.Sort(s.asked)
 	if !slices.Equal(s.asked, want) {
 		t.Errorf("asked %q, want %q", s.asked, want)

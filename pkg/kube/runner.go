@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
@@ -25,30 +26,53 @@ import (
 // content. mayGo reports that it is old enough for a cleanup to remove it before the workload
 // exists.
 func (c *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
-	_, err = c.create(ctx, o, modeCreate)
-	if apierrors.IsAlreadyExists(err) {
-		return c.compareRunner(ctx, o)
+	err = c.putRunner(ctx, o)
+	if apierrors.IsAlreadyExists(err) || isOverQuota(err) {
+		return c.compareRunner(ctx, o, err)
 	}
 	return false, err
+}
+
+// putRunner creates the runner's ConfigMap unless it exists. It asks before: a quota counts, until it is
+// computed again, also what is not created because it exists (kubernetes#110080).
+func (c *Cluster) putRunner(ctx context.Context, o *unstructured.Unstructured) error {
+	_, err := c.create(ctx, o, modeDryRun)
+	if apierrors.IsAlreadyExists(err) || err != nil && !apiserver.Refused(err) {
+		return err
+	}
+	_, err = c.create(ctx, o, modeCreate) // some webhooks refuse just the question
+	return err
+}
+
+// isOverQuota reports whether a quota has no room for an object. An object that exists gets the same answer.
+func isOverQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ")
 }
 
 // keepRunner creates the runner's ConfigMap again if a cleanup removed it. The job exists by then:
 // a failure is reported and does not undo the job.
 func (c *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
-	_, err := c.create(ctx, o, modeCreate)
+	err := c.putRunner(ctx, o)
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
 		c.client.transport.Say("warning: cannot check that ConfigMap %s still exists: %v", o.GetName(), err)
 	}
 }
 
 // compareRunner rejects a ConfigMap that has the name of the runner but other content, which pods
-// would run. Without permission to read it, it is not checked.
-func (c *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
+// would run. Without permission to read it, it is not checked. refusal is why it was not created: if that
+// is a quota, it may not exist.
+func (c *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructured, refusal error) (mayGo bool, err error) {
+	exists := apierrors.IsAlreadyExists(refusal)
 	found, err := c.get(ctx, o)
 	switch {
+	case apierrors.IsForbidden(err) && !exists:
+		c.client.transport.Say("warning: unless ConfigMap %s exists already, the job waits for it; %v; %s", o.GetName(), refusal, removingRunners)
+		return false, nil
 	case apierrors.IsForbidden(err):
 		klog.V(1).Infof("ConfigMap %s already exists and could not be compared: %v", o.GetName(), err)
 		return true, nil
+	case apierrors.IsNotFound(err) && !exists:
+		return false, fmt.Errorf("%w; %s", refusal, removingRunners)
 	case apierrors.IsNotFound(err):
 		return true, nil
 	case err != nil:
@@ -62,6 +86,9 @@ func (c *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructure
 	}
 	return c.client.now().Sub(found.GetCreationTimestamp().Time) > runnerAge-time.Hour, nil
 }
+
+// removingRunners is what to do if a quota has no room for another ConfigMap.
+const removingRunners = "kubectl kinetic jobs cleanup --older-than 30d deletes old jobs and, with the Role kinetic-cleanup, ConfigMaps of old runners"
 
 // runnerAge is how old the ConfigMap of a runner must be before it is removed: a client that has
 // just created one is about to create a workload.

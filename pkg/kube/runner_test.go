@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -54,6 +56,70 @@ func TestTheRunnerThatIsThere(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A quota answers for a ConfigMap that exists as for a new one. Only if it is known to be missing, the job would
+// wait for it in vain.
+func TestTheRunnerAndAFullQuota(t *testing.T) {
+	const advice = "; kubectl kinetic jobs cleanup --older-than 30d deletes"
+	for name, tt := range map[string]struct {
+		there     map[string]any
+		forbidden bool
+		says      string // "" is fullQuota
+		want      string // in the error, "" for none
+		warning   string
+	}{
+		"it exists":            {there: runnerMap().Object},
+		"another has its name": {there: object("v1", "ConfigMap", "x", map[string]any{"data": map[string]any{"x": "y"}}).Object, want: "its data differs"},
+		"it is missing":        {want: fullQuota + advice},
+		"it can't be read":     {forbidden: true, warning: fullQuota + advice},
+		"a policy refuses it":  {there: runnerMap().Object, says: aPolicy, want: aPolicy},
+		"no right":             {there: runnerMap().Object, says: noRight, want: "you need the verb create on configmaps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, told := startSet(t)
+			if tt.there != nil {
+				s.objects[runnerPath] = tt.there
+			}
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				switch {
+				case r.Method == http.MethodPost && r.URL.Path == core+"configmaps":
+					failWith(w, http.StatusForbidden, metav1.StatusReasonForbidden, cmp.Or(tt.says, fullQuota))
+				case tt.forbidden && r.URL.Path == runnerPath:
+					failWith(w, http.StatusForbidden, metav1.StatusReasonForbidden, noRight)
+				default:
+					return false
+				}
+				return true
+			}
+			err := w.Start(t.Context(), a1, nil)
+			if tt.want == "" && err != nil || !strings.Contains(fmt.Sprint(err), tt.want) {
+				t.Errorf("got %v, want an error with %q", err, tt.want)
+			}
+			lines := slices.DeleteFunc(*told, func(line string) bool { return strings.Contains(line, "cannot check that ConfigMap") })
+			if len(lines) > 0 != (tt.warning != "") || !strings.Contains(strings.Join(lines, "\n"), tt.warning) {
+				t.Errorf("told %q, want %q", lines, tt.warning)
+			}
+			if started := s.at(setPath) != nil; started != (err == nil) {
+				t.Errorf("the job has started: %v, after %v", started, err)
+			}
+		})
+	}
+}
+
+// A webhook may take no dry-run: then the runner is created without it.
+func TestARunnerIfAWebhookTakesNoDryRun(t *testing.T) {
+	s, w := start(t)
+	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("dryRun") == "" {
+			return false
+		}
+		fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return true
+	}
+	if err := w.Start(t.Context(), a1, nil); err != nil || s.at(runnerPath) == nil {
+		t.Errorf("got %v and objects %v", err, s.all())
 	}
 }
 
