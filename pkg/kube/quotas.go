@@ -15,23 +15,26 @@ import (
 )
 
 // checkQuotas compares a job with the quotas of its namespace. It returns an error if they never let
-// the job run, and a warning if other jobs have to end first.
-func checkQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warning string, err error) {
+// the job run, and warnings if they may not, or if other jobs have to end first.
+func checkQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warnings []string, err error) {
 	if len(quotas) == 0 {
-		return "", nil
+		return nil, nil
 	}
 	pods, err := diagnose.PodSets(workload)
 	if err != nil {
-		return "", fmt.Errorf("reading how many pods %s has: %w", workload.GetName(), err)
+		return nil, fmt.Errorf("reading how many pods %s has: %w", workload.GetName(), err)
 	}
 	all := usages(quotas, pods)
 	if i := slices.IndexFunc(all, usage.isUnrecoverable); i >= 0 {
-		return "", fmt.Errorf("%s; request less, or ask an administrator for a larger quota (kubectl describe quota %s -n %s)", all[i], all[i].quota, all[i].namespace)
+		return nil, fmt.Errorf("%s; request less, or ask an administrator for a larger quota (kubectl describe quota %s -n %s)", all[i], all[i].quota, all[i].namespace)
+	}
+	if lacks := firstLack(quotas, pods); lacks != nil {
+		warnings = append(warnings, lacks.String())
 	}
 	if i := slices.IndexFunc(all, usage.waits); i >= 0 {
-		return fmt.Sprintf("%s; the job waits until other jobs end", all[i]), nil
+		warnings = append(warnings, fmt.Sprintf("%s; the job waits until other jobs end", all[i]))
 	}
-	return "", nil
+	return warnings, nil
 }
 
 // usage is what all pods of a job together request of a resource that a quota limits.
@@ -47,7 +50,7 @@ type usage struct {
 func usages(quotas []corev1.ResourceQuota, pods []diagnose.PodSet) []usage {
 	var all []usage
 	for _, q := range quotas {
-		if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
+		if hasScopes(q) {
 			continue
 		}
 		hard := q.Status.Hard // what is enforced
@@ -63,6 +66,10 @@ func usages(quotas []corev1.ResourceQuota, pods []diagnose.PodSet) []usage {
 		}
 	}
 	return all
+}
+
+func hasScopes(q corev1.ResourceQuota) bool {
+	return len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil
 }
 
 // isUnrecoverable reports whether waiting does not help.
