@@ -21,9 +21,9 @@ type Diagnosis struct {
 	// change: its image doesn't exist, has an invalid name, lacks python3, is for another
 	// processor, or runs as root where that isn't allowed; its disk is of a type that its
 	// machine can't attach; or one of its pods breaks the
-	// rules of the namespace or of the API, or a webhook or a policy has denied it for a
-	// while. It is false for what others may still add: a service account, quota, a node,
-	// the right to pull.
+	// rules of the namespace or of the API, or a webhook, a policy or a quota that wants
+	// limits has denied it for a while. It is false for what others may still add: a
+	// service account, more quota, a node, the right to pull.
 	Unrecoverable bool
 	// ImageLost means that the registry lacks the image, or a part of it.
 	ImageLost bool

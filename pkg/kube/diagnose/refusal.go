@@ -61,7 +61,7 @@ type refusal struct {
 	// detail is the server's whole message.
 	detail func(match []string) string
 	// unrecoverable means that waiting doesn't help. denial means that it doesn't after a
-	// while: a webhook or policy that denies the pod may just have been changed.
+	// while: a webhook, policy or quota that denies the pod may just have been changed.
 	unrecoverable, denial bool
 }
 
@@ -71,7 +71,8 @@ var refusals = []refusal{
 		next: "kubectl create serviceaccount %[2]s -n %[1]s"},
 	{pattern: overQuota, sentence: "quota %[2]s of namespace %[1]s is exceeded: %[5]s", next: "kubectl describe quota %[2]s -n %[1]s",
 		detail: func(match []string) string { return foreign(shortfall(match[2], match[3], match[4])) }},
-	{pattern: quotaWants, sentence: "quota %[2]s of namespace %[1]s: %[3]s", next: "kubectl describe quota %[2]s -n %[1]s"},
+	{pattern: quotaWants, sentence: "quota %[2]s of namespace %[1]s: %[3]s; use --cpu, --memory or an overlay, which can set limits",
+		next: "kubectl describe quota,limitrange -n %[1]s", denial: true},
 	{pattern: podSecurity, sentence: "namespace %[1]s rejects the pod, which violates its pod security level %[2]s%[5]s",
 		next: "kubectl get namespace %[1]s --show-labels", detail: podSecurityDetail, unrecoverable: true},
 	{pattern: noPriorityClass, sentence: "priority class %[2]s does not exist", next: "kubectl get priorityclasses"},
@@ -127,7 +128,7 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 	return Diagnosis{}
 }
 
-// denier returns the webhook or the policy that has denied a pod; "" if none has.
+// denier returns the webhook, policy or quota that has denied a pod; "" if none has.
 func denier(text string) string {
 	for _, r := range refusals {
 		if match := lazyregexp.Of(r.pattern).FindStringSubmatch(text); r.denial && match != nil {
@@ -137,12 +138,12 @@ func denier(text string) string {
 	return ""
 }
 
-// passing is how long a webhook or a policy may deny something that it then allows,
+// passing is how long a webhook, policy or quota may deny something that it then allows,
 // because it was just changed. Whatever makes the pods retries after one second, two,
 // four and so on.
 const passing = 10 * time.Second
 
-// deniedFor returns how long a webhook or a policy has denied pods since the last pod was
+// deniedFor returns how long a webhook, policy or quota has denied pods since the last pod was
 // made, from its first to its last denial. If an event began before that pod, only its
 // last time counts.
 func (s Observation) deniedFor(by string) time.Duration {
