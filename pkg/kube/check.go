@@ -39,8 +39,8 @@ func (c *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstru
 	if err != nil {
 		return nil //nolint:nilerr // the server itself refuses what doesn't fit
 	}
-	warnings, err := checkQuotas(quotas.Items, workload)
-	for _, warning := range warnings {
+	warning, err := checkQuotas(quotas.Items, workload)
+	if warning != "" {
 		c.client.transport.Say("%s", warning)
 	}
 	return err

@@ -81,7 +81,7 @@ func (c *Client) reasonsOf(known *cache, job key) []selection {
 }
 
 // observe calls seen with a job's objects, first when all parts have been read, then after every
-// change, and when a container has run on for long, until seen returns true.
+// change, until seen returns true.
 func (c *Client) observe(ctx context.Context, h api.Handle, parts []selection, seen func(snapshot) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -95,10 +95,8 @@ func (c *Client) observe(ctx context.Context, h api.Handle, parts []selection, s
 	known, job := newCache(), c.keyOf(h)
 	there := false // the job was seen, and may be removed
 	why := &reasons{client: c, failed: failed, stop: func() {}}
-	var lingers <-chan time.Time
 	for {
 		select {
-		case <-lingers:
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-failed:
@@ -122,12 +120,7 @@ func (c *Client) observe(ctx context.Context, h api.Handle, parts []selection, s
 		if seen(now) {
 			return nil
 		}
-		lingers = nil
 		if waits {
-			o := diagnose.Observation{Workload: now.Workload, Pods: now.list(), Now: c.now()}
-			if wait := o.LingersFor(); wait > 0 {
-				lingers = time.After(wait)
-			}
 			why.follow(ctx, known, c.reasonsOf(known, job))
 		} else { // a job that runs needs no reasons
 			why.follow(ctx, known, nil)

@@ -51,7 +51,7 @@ func (c *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstr
 		err := c.own(ctx, o, owner)
 		if apierrors.IsForbidden(err) {
 			begin, reason := "no permission to create the", ""
-			if !apiserver.LacksRight(err) {
+			if !apiserver.LacksRight(err) && !strings.Contains(err.Error(), "attempting to grant RBAC permissions") {
 				begin, reason = "the cluster refuses the", fmt.Sprintf(": %v", err)
 			}
 			c.client.transport.Say("%s %s that lets the job release its hosts when it ends: unless its service account has the Role kinetic-release (kubectl apply -k manifests/rbac), the next kubectl kinetic jobs command releases the hosts%s", begin, o.GetKind(), reason)

@@ -15,26 +15,23 @@ import (
 )
 
 // checkQuotas compares a job with the quotas of its namespace. It returns an error if they never let
-// the job run, and warnings if they may not, or if other jobs have to end first.
-func checkQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warnings []string, err error) {
+// the job run, and a warning if other jobs have to end first.
+func checkQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warning string, err error) {
 	if len(quotas) == 0 {
-		return nil, nil
+		return "", nil
 	}
 	pods, err := diagnose.PodSets(workload)
 	if err != nil {
-		return nil, fmt.Errorf("reading how many pods %s has: %w", workload.GetName(), err)
+		return "", fmt.Errorf("reading how many pods %s has: %w", workload.GetName(), err)
 	}
 	all := usages(quotas, pods)
 	if i := slices.IndexFunc(all, usage.isUnrecoverable); i >= 0 {
-		return nil, fmt.Errorf("%s; request less, or ask an administrator for a larger quota (kubectl describe quota %s -n %s)", all[i], all[i].quota, all[i].namespace)
-	}
-	if lacks := firstLack(quotas, pods); lacks != nil {
-		warnings = append(warnings, lacks.String())
+		return "", fmt.Errorf("%s; request less, or ask an administrator for a larger quota (kubectl describe quota %s -n %s)", all[i], all[i].quota, all[i].namespace)
 	}
 	if i := slices.IndexFunc(all, usage.waits); i >= 0 {
-		warnings = append(warnings, fmt.Sprintf("%s; the job waits until other jobs end", all[i]))
+		return fmt.Sprintf("%s; the job waits until other jobs end", all[i]), nil
 	}
-	return warnings, nil
+	return "", nil
 }
 
 // usage is what all pods of a job together request of a resource that a quota limits.
@@ -50,7 +47,7 @@ type usage struct {
 func usages(quotas []corev1.ResourceQuota, pods []diagnose.PodSet) []usage {
 	var all []usage
 	for _, q := range quotas {
-		if hasScopes(q) {
+		if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
 			continue
 		}
 		hard := q.Status.Hard // what is enforced
@@ -66,10 +63,6 @@ func usages(quotas []corev1.ResourceQuota, pods []diagnose.PodSet) []usage {
 		}
 	}
 	return all
-}
-
-func hasScopes(q corev1.ResourceQuota) bool {
-	return len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil
 }
 
 // isUnrecoverable reports whether waiting does not help.

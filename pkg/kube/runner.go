@@ -37,7 +37,7 @@ func (c *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured
 // computed again, also what is not created because it exists (kubernetes#110080).
 func (c *Cluster) putRunner(ctx context.Context, o *unstructured.Unstructured) error {
 	_, err := c.create(ctx, o, modeDryRun)
-	if apierrors.IsAlreadyExists(err) || err != nil && !apiserver.Refused(err) {
+	if apierrors.IsAlreadyExists(err) || isOverQuota(err) || err != nil && !apiserver.Refused(err) {
 		return err
 	}
 	_, err = c.create(ctx, o, modeCreate) // some webhooks refuse just the question
@@ -53,7 +53,7 @@ func isOverQuota(err error) bool {
 // a failure is reported and does not undo the job.
 func (c *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
 	err := c.putRunner(ctx, o)
-	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
+	if err != nil && !apierrors.IsAlreadyExists(err) && !isOverQuota(err) && ctx.Err() == nil {
 		c.client.transport.Say("warning: cannot check that ConfigMap %s still exists: %v", o.GetName(), err)
 	}
 }
@@ -88,7 +88,7 @@ func (c *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructure
 }
 
 // removingRunners is what to do if a quota has no room for another ConfigMap.
-const removingRunners = "kubectl kinetic jobs cleanup --older-than 30d deletes old jobs and, with the Role kinetic-cleanup, ConfigMaps of old runners"
+const removingRunners = "ask an administrator for a larger quota, or to delete the ConfigMaps of old runners (kinetic-runner-…)"
 
 // runnerAge is how old the ConfigMap of a runner must be before it is removed: a client that has
 // just created one is about to create a workload.

@@ -303,7 +303,7 @@ func (d *Dir) Write(ctx context.Context, f File, w io.Writer) (err error) {
 type changedError struct{ error }
 
 // log matches the names of files that programs only append to, as LOG in runner/kinetic_runner/outputs/tree.py.
-const log = `^(?:.*\.(log|jsonl|out|err)(\.\d+)?|.*tfevents.*)$`
+const log = `^(?:.*\.(log|jsonl|out|err)(\.\d+)?|.*\.wandb|.*tfevents.*)$`
 
 // localName returns the local form of an object's name. It rejects names that would lead
 // out of the target folder, which buckets allow.

@@ -20,8 +20,7 @@ type Diagnosis struct {
 	// Unrecoverable means that waiting doesn't help because the job itself would have to
 	// change: its image doesn't exist, has an invalid name, lacks python3, is for another
 	// processor, or runs as root where that isn't allowed; its disk is of a type that its
-	// machine can't attach; another container keeps its pod running after a crash; or one
-	// of its pods breaks the rules of the namespace or of the API, or a webhook, a policy or
+	// machine can't attach; or one of its pods breaks the rules of the namespace or of the API, or a webhook, a policy or
 	// a quota that wants limits has denied it for a while. It is false for what others may
 	// still add: a service account, more quota, a node, the right to pull.
 	Unrecoverable bool
@@ -114,10 +113,11 @@ func (s Observation) explainRetry(p corev1.Pod) Diagnosis {
 	r.Sentence += s.countDisruptions(1 + mentioned(p))
 	switch crashes, retries := s.crashes(), s.retries(); {
 	case disruption(p) != "":
-		r.Sentence += "; another attempt follows"
-	case s.explainLingerer(p, &r): // the Job waits for the pod
+		r.Sentence += "; another attempt follows" + afterLingerer(p)
 	case crashes <= retries:
-		r.Sentence += fmt.Sprintf("; retry %d of %d follows", crashes, retries)
+		r.Sentence += fmt.Sprintf("; retry %d of %d follows", crashes, retries) + afterLingerer(p)
+	case withoutSidecar[lingerer(p)] != "":
+		r.Sentence += "; the job ends" + afterLingerer(p)
 	}
 	return r
 }

@@ -75,7 +75,7 @@ func (s Observation) isEnding() bool {
 		return slices.ContainsFunc(s.Pods, hasEnded)
 	}
 	last := decidingPod(s.Pods)
-	return hasEnded(last) && disruption(last) == "" && s.crashes() > s.retries()
+	return hasEnded(last) && disruption(last) == "" && withoutSidecar[lingerer(last)] == "" && s.crashes() > s.retries()
 }
 
 // IsQueued reports whether a queue of Kueue holds the job back. Its Kueue Workload says

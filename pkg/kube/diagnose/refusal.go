@@ -14,6 +14,7 @@ const (
 	createPrefix     = `^(?:Error creating: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )(?:pods "[^"]*" is forbidden: )?`
 	noServiceAccount = `serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`
 	overQuota        = `exceeded quota: ([a-z0-9][a-z0-9.-]*), requested: (\S+), used: (\S+), limited: (\S+)`
+	quotaWantsOfFUSE = `failed quota: ([a-z0-9][a-z0-9.-]*): (.*gke-gcsfuse.*)`
 	quotaWants       = `failed quota: ([a-z0-9][a-z0-9.-]*): (.*)`
 	podSecurity      = `violates PodSecurity "([^"]*)": (.*)`
 	noPriorityClass  = `no PriorityClass with name (\S+) was found`
@@ -71,7 +72,9 @@ var refusals = []refusal{
 		next: "kubectl create serviceaccount %[2]s -n %[1]s"},
 	{pattern: overQuota, sentence: "quota %[2]s of namespace %[1]s is exceeded: %[5]s", next: "kubectl describe quota %[2]s -n %[1]s",
 		detail: func(match []string) string { return foreign(shortfall(match[2], match[3], match[4])) }},
-	{pattern: quotaWants, sentence: "quota %[2]s of namespace %[1]s: %[3]s; use --cpu, --memory or an overlay, which can set limits",
+	{pattern: quotaWantsOfFUSE, sentence: "quota %[2]s of namespace %[1]s: %[3]s; its sidecar needs limits: --annotation gke-gcsfuse/cpu-limit=1, and likewise memory-limit and ephemeral-storage-limit",
+		next: "kubectl describe quota,limitrange -n %[1]s", denial: true},
+	{pattern: quotaWants, sentence: "quota %[2]s of namespace %[1]s: %[3]s; a LimitRange with defaults, --memory or an overlay sets limits",
 		next: "kubectl describe quota,limitrange -n %[1]s", denial: true},
 	{pattern: podSecurity, sentence: "namespace %[1]s rejects the pod, which violates its pod security level %[2]s%[5]s",
 		next: "kubectl get namespace %[1]s --show-labels", detail: podSecurityDetail, unrecoverable: true},
