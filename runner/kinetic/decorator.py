@@ -68,8 +68,7 @@ class RemoteCallable(Generic[P, R]):
         """
         if in_job():
             if is_imported_by_job():
-                advice = 'a call at the top level belongs under `if __name__ == "__main__":`'
-                sys.stderr.write(f"kinetic: the job calls {self.__name__}() while it imports this program, before its own call: {advice}\n")
+                note_early_call(self.__name__)
             return self.__wrapped__(*self.bound, *args, **kwargs)  # pyright: ignore[reportCallIssue] # P is without those that are bound
         __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
         try:
@@ -276,6 +275,13 @@ def mapping() -> Any:
 def is_imported_by_job() -> bool:
     """Report whether this process is a job that imports the program, to call a function of it next."""
     return os.getpid() in getattr(sys.modules.get("kinetic_runner.child.function"), "importing", ())
+
+
+@functools.lru_cache(maxsize=None)
+def note_early_call(name: str) -> None:
+    """Print once that a function was called while the job loads the program."""
+    advice = 'a call at the top level belongs under `if __name__ == "__main__":`'
+    sys.stderr.write(f"kinetic: the job calls {name}() while it loads the program, before its own call: {advice}\n")
 
 
 def refuse_while_importing() -> None:

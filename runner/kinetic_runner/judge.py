@@ -61,6 +61,7 @@ def judge(title, kind, supervisor, told, limit):
     told.read_spare()
     outcome = told.outcome
     if outcome is not None and outcome.at <= supervisor.stopped_at:  # before SIGTERM, if any
+        outcome.returned = outcome.returned or kind not in ("function", "pickle")  # sys.exit(0) of a program
         return with_warnings(title, outcome, supervisor) if outcome.returned else outcome
     if supervisor.hung:
         return Outcome(KILLED, EXIT_KILLED, f"{title} hung, and was ended (--hang-action restart); its log shows where it was")

@@ -36,6 +36,32 @@ def test_the_job_finds_what_is_in_the_script_by_name(local: Project) -> None:
     assert elsewhere.stdout == "2\n"
 
 
+def test_processes_that_start_anew_are_told_at_once(local: Project) -> None:
+    """They lack the script's names: a Pool would start them again for ever."""
+    for method in ("spawn", "forkserver"):
+        text = BY_NAME.replace('get_context("fork")', f'get_context("{method}")')
+        done = local.run(f"{text}\ntry: train(Model(1))\nexcept Exception as exc: print(type(exc).__name__, exc)")
+        assert "PicklingError Can't pickle <function double" in done.stdout
+
+
+def test_a_class_of_a_function_is_no_class_of_the_script(local: Project) -> None:
+    text = """
+def make():
+    class Layer: pass
+    return Layer()
+
+@kinetic.run(local=True, logs="none")
+def saved(inner):
+    data = pickle.dumps(Layer(5))
+    try:
+        pickle.dumps(inner)
+    except Exception as exc:
+        return pickle.loads(data).size, type(inner).__qualname__, "local" in str(exc)
+"""
+    done = local.run(f"{BY_NAME}{text}\nprint(saved(make()))")
+    assert done.stdout == "(5, 'make.<locals>.Layer', True)\n"
+
+
 def test_dataclasses_of_the_script_keep_their_fields(local: Project) -> None:
     text = """
 import dataclasses, kinetic

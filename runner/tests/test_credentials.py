@@ -170,7 +170,7 @@ class OfMetadataServer(StoreCase):
 
     def test_no_metadata_server(self):
         self.change(gcs, "RETRY_SECONDS", 0.01)
-        with self.assertRaisesRegex(Unreachable, r"cannot get a token from the metadata server, which only pods on GKE have .*--store-credentials\): 127.0.0.1:1"):
+        with self.assertRaisesRegex(Unreachable, r"cannot get a token from the metadata server, which only pods on GKE have, .*--store-credentials\): 127.0.0.1:1"):
             self.open_store(metadata_host="127.0.0.1:1").open("a")
 
     def test_server_of_gke_is_the_default(self):

@@ -94,12 +94,20 @@ class HeldOpen(KeeperCase):
         self.write("run/model.pt")
         self.assertEqual(self.moment(), {"run/model.pt": "run/model.pt", "run/wandb/run-1.wandb": "1,2\n"})
 
-    def test_a_commit_leaves_out_only_the_directory_of_an_open_file(self):
-        self.hold("run/logs/progress.csv", "1,2\n", ">")
-        self.write("run/model.pt")
-        self.write("run/step-1/model.pt")
-        self.assertEqual(self.keeper.commit(), ["run/logs"])
-        self.assertEqual(set(self.restored()), {"run/model.pt", "run/step-1/model.pt"})
+    def test_a_file_that_is_opened_again_and_again_is_no_log(self):
+        with mock.patch.object(rules, "OPEN_SECONDS", 0.0):
+            self.write("step-1/model.pt")
+            for _ in range(5):
+                process = self.hold("step-1/optim.pt", "half")
+                self.assertEqual(self.moment(), {})
+                process.communicate()
+
+    def test_a_commit_leaves_out_the_directory_of_a_file_that_was_just_opened(self):
+        self.write("step-1/rank-0/model.pt")
+        self.hold("step-1/rank-1/model.pt", "half", ">")
+        self.write("last.pt")
+        self.assertEqual(self.keeper.commit(), ["step-1"])
+        self.assertEqual(self.restored(), {"last.pt": "last.pt"})
 
     def test_commits_alone_show_that_a_file_stays_open(self):
         self.hold("run/progress.csv", "1,2\n", ">")

@@ -36,7 +36,7 @@ class Unpickler(pickle.Unpickler):
         if module.startswith("cloudpickle."):  # which module it is depends on the version
             change = self._make if name in MAKE else self._fill if name == FILL else None
             return found if change is None else functools.partial(change, found)
-        return load_storage if (module, name) == ("torch.storage", "_load_from_bytes") else found
+        return functools.partial(load_storage, found) if (module, name) == ("torch.storage", "_load_from_bytes") else found
 
     def _make(self, make: Callable[..., type], *args: Any) -> type:
         kind = make(*args)
@@ -52,15 +52,12 @@ class Unpickler(pickle.Unpickler):
         return kind
 
 
-def load_storage(data: bytes) -> Any:
+def load_storage(load: Callable[[bytes], Any], data: bytes) -> Any:
     """Return what a tensor of PyTorch is made of: in this machine's memory, if the job had it on a GPU that this machine lacks."""
-    torch = sys.modules["torch"]
-
-    def place(storage: Any, location: str) -> Any:
-        kind, _, index = location.partition(":")
-        return storage if kind == "cuda" and int(index or 0) >= torch.cuda.device_count() else None
-
-    return torch.load(io.BytesIO(data), map_location=place, weights_only=False)
+    try:
+        return load(data)
+    except RuntimeError:
+        return sys.modules["torch"].load(io.BytesIO(data), map_location="cpu", weights_only=False)
 
 
 def known() -> set[type]:

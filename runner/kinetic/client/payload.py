@@ -84,7 +84,10 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
                 return getattr, (obj.__self__, name)
         if isinstance(obj, types.CodeType):
             return self._with_source(obj)
-        return super().reducer_override(obj)
+        reduced = super().reducer_override(obj)
+        if isinstance(obj, type) and isinstance(reduced, tuple) and reduced[0].__name__ == "_make_skeleton_class":
+            reduced[1][3].setdefault("__qualname__", obj.__qualname__)  # else a class of a function counts as one of the module
+        return reduced
 
     def _with_source(self, code: types.CodeType) -> Any:
         """Return how to pickle code. Of a file that the job can't have, such as a notebook's cell, the source goes along, once."""

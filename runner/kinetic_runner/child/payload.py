@@ -14,6 +14,7 @@ import sys
 from ..contract import LIMITS
 from .wording import INTERRUPTIONS, message_of
 
+NEW = {"multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver"}  # are imported when processes start anew
 HEADER_LIMIT = LIMITS["payload_header"]  # bytes
 
 
@@ -29,9 +30,22 @@ class Unpickler(pickle.Unpickler):
         def complete(made, state):
             found(made, state)
             if made.__module__ == "__main__" and made.__qualname__.isidentifier():  # at the top level
-                setattr(sys.modules["__main__"], made.__qualname__, made)
+                vars(sys.modules["__main__"]).setdefault("__getattr__", Names()).known[made.__qualname__] = made
 
         return complete
+
+
+class Names:
+    """What getattr finds in __main__. New processes lack it, and a Pool would wait for them for ever, so it is hidden from what is sent to these."""
+
+    def __init__(self):
+        self.known = {}
+
+    def __call__(self, name):
+        sends = sys._getframe(1).f_globals.get("__name__", "").startswith(("multiprocessing.", "torch.multiprocessing."))
+        if name not in self.known or sends and not NEW.isdisjoint(sys.modules):
+            raise AttributeError(f"module '__main__' has no attribute {name!r}")
+        return self.known[name]
 
 
 class BadPayload(Exception):

@@ -357,7 +357,7 @@ class Member:
     def _connect(self):
         try:
             if self._address is None:
-                self._channel = Channel(socket.create_connection((self.leader, self._greeting.port), PEER_SECONDS))
+                self._channel, self.problem = Channel(socket.create_connection((self.leader, self._greeting.port), PEER_SECONDS)), ""
                 return
             # The call runs, so wait neither for a name server nor for the leader.
             connection = socket.socket(socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET)

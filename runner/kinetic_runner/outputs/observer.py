@@ -36,7 +36,7 @@ class Observer:
         self.copy_next = set()  # paths of large files that changed while they were sent
         self._finished, self._thinned, self._together = {}, {}, {}
         self.restless = {}  # since when new directories have not been at rest, by path and inode
-        self.held_open = {}  # since when small files are open, by path and inode
+        self.held_open = {}  # since when small files are open, by path
         self._appended, self._databases, self._count = {}, set(), 0  # _appended has inodes by path
 
     def stamps(self, listing, everything=False):

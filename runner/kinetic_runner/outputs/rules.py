@@ -26,9 +26,6 @@ def judge(moment, observer, everything=False, committed=False):
     that all that is closed is finished.
     """
     listing, state, saved = moment.listing, moment.state, observer.saved
-    if committed:  # an open file holds back its directory, not those around it
-        for path, _ in open_files(moment, observer):
-            observer.note_known(folders_above(os.path.dirname(path)), moment.clock)
     tops = {"": None}  # by directory: the new one that it counts with, if any
 
     def top_of(folder):
@@ -160,24 +157,19 @@ def follow(moment, observer):
             unit.whole = True
 
 
-def open_files(moment, observer):
-    """Return the paths and inodes of the files that a program has open and is not known to only append to."""
-    files = [(path, node) for path, node in moment.listing.items() if node.kind == FILE and node.inode in moment.opened]
-    return [(path, node.inode) for path, node in files if path in moment.state and not observer.is_log(path, moment.state[path])]
-
-
 def note_restless(moment, observer):
     """Note which new directories are in use.
 
-    One that has not been at rest for long is, if no look has found a file in it open; and one in which every look
-    for long has found the same small file open.
+    One that has not been at rest for long is, if no look has found a file in it open; and one in which a small file has
+    been open for long.
     """
-    held = [(path, inode) for path, inode in open_files(moment, observer) if moment.listing[path].size <= OPEN_BYTES]
-    observer.held_open = {key: observer.held_open.get(key, moment.at) for key in held}
-    for (path, _), since in observer.held_open.items():
+    listing, found, before, still = moment.listing, {}, observer.held_open, observer.watch.held
+    held = [path for path, node in listing.items() if node.kind == FILE and node.inode in moment.opened and node.size <= OPEN_BYTES]
+    observer.watch.held = {observer.key(path, listing) for path in held}
+    observer.held_open = {path: before.get(path, moment.at) if observer.key(path, listing) in still else moment.at for path in held}
+    for path, since in observer.held_open.items():
         if moment.at > since + OPEN_SECONDS:
             observer.note_known(folders_above(path), moment.clock)
-    listing, found = moment.listing, {}
     for unit in moment.units.values():
         if unit.whole is False and unit.why in (CHANGING, CHANGED_MEANWHILE):
             found.update(((path, listing[path].inode), moment.at) for path in unit.paths if path in listing and listing[path].kind == FOLDER)

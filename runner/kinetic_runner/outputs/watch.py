@@ -23,6 +23,7 @@ class Watch:
 
     def __init__(self):
         self.clock, self.moved, self.appeared, self.inside, self.away, self.reused = 0, {}, {}, {}, set(), set()
+        self.held = set()  # the keys of open files, until they are closed
         self._folders, self._watched, self._events = {}, {}, None
         self.problem = None  # why some events are not known
         try:
@@ -76,6 +77,7 @@ class Watch:
             self.reused.discard(gone)
         elif mask & CLOSED:
             closed.add(key)
+            self.held.discard(key)
         else:
             self.inside[key[0]] = self.clock
             self.away.discard(key)

@@ -82,7 +82,7 @@ class MetadataServer:
             answer = self._server.send(Request("GET", ACCOUNT_PATH + name, (("Metadata-Flavor", "Google"),)), timeout)
             data = answer.content()
         except Transient as exc:
-            where = "the metadata server, which only pods on GKE have unless a NetworkPolicy is in the way (others need --store-credentials)"
+            where = "the metadata server, which only pods on GKE have, and a NetworkPolicy may block (others need --store-credentials)"
             raise Transient(f"cannot get a token from {where}: {exc}") from None
         if answer.status == 200:
             return data
