@@ -12,6 +12,7 @@ import kinetic
 
 class Layer:
     def __init__(self, size): self.size = size
+    def twice(self): return double(self.size)
 
 class Model:
     def __init__(self, *sizes): self.layers = [Layer(size) for size in sizes]
@@ -38,10 +39,23 @@ def test_the_job_finds_what_is_in_the_script_by_name(local: Project) -> None:
 
 def test_processes_that_start_anew_are_told_at_once(local: Project) -> None:
     """They lack the script's names: a Pool would start them again for ever."""
-    for method in ("spawn", "forkserver"):
-        text = BY_NAME.replace('get_context("fork")', f'get_context("{method}")')
-        done = local.run(f"{text}\ntry: train(Model(1))\nexcept Exception as exc: print(type(exc).__name__, exc)")
-        assert "PicklingError Can't pickle <function double" in done.stdout
+    text = BY_NAME.replace('get_context("fork")', 'get_context("spawn")')
+    done = local.run(f"{text}\ntry: train(Model(1))\nexcept Exception as exc: print(type(exc).__name__, exc)")
+    assert "PicklingError Can't pickle <function double" in done.stdout
+
+
+def test_forked_processes_find_names_beside_new_ones(local: Project) -> None:
+    text = """
+@kinetic.run(local=True, logs="none")
+def both():
+    new = multiprocessing.get_context("spawn").Process(target=print)
+    new.start()
+    new.join()
+    queue = multiprocessing.get_context("fork").Queue()
+    multiprocessing.get_context("fork").Process(target=queue.put, args=[Layer(7)]).start()
+    return queue.get().size
+"""
+    assert local.run(f"{BY_NAME}{text}\nprint(both())").stdout == "7\n"
 
 
 def test_a_class_of_a_function_is_no_class_of_the_script(local: Project) -> None:
@@ -87,6 +101,6 @@ print(job.job_id, shown() == inside == [("rate", True, False), ("sizes", True, T
 
 
 def test_inputs_of_a_map_are_found_by_name(local: Project) -> None:
-    text = "\n@kinetic.run(local=True, logs='none')\ndef size(layer): return pickle.loads(pickle.dumps(layer)).size\n"
+    text = "\n@kinetic.run(local=True, logs='none')\ndef size(layer): return pickle.loads(pickle.dumps([layer, double]))[1](layer.twice())\n"
     done = local.run(f"{BY_NAME}{text}print(size.map([Layer(1), Layer(2)]))")
-    assert done.stdout == "[1, 2]\n"
+    assert done.stdout == "[4, 8]\n"

@@ -46,8 +46,11 @@ class PublishedValues(RunnerCase):
         self.assertEqual((ran.code, ran.result["value"]), (0, "<train.A object>"), ran.out)
 
     def test_cloudpickle_is_used_where_the_image_has_it(self):
-        files = {"train.py": "def f(): return lambda: 0", "cloudpickle.py": "def dump(value, file, protocol): file.write(b'by cloudpickle %d' % protocol)"}
-        ran = self.run_call(function(), files)
+        module = """
+            class CloudPickler:
+                def __init__(self, file, protocol): self.dump = lambda value: file.write(b"by cloudpickle %d" % protocol)
+        """
+        ran = self.run_call(function(), {"train.py": "def f(): return lambda: 0", "cloudpickle.py": module})
         self.assertEqual((ran.code, ran.result["pickle"]), (0, "result.pkl"), ran.out)
         self.assertEqual(self.read("result.pkl"), b"by cloudpickle 4")
 

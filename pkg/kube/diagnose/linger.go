@@ -6,18 +6,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// lingerer returns the container that keeps a pod running although its worker has ended, "" if there is none.
-// Kubernetes ends sidecars that are init containers.
-func lingerer(p corev1.Pod) string {
-	if WorkerOf(p).State.Terminated == nil || p.DeletionTimestamp != nil {
+// lingerer returns the container that keeps a pod running although its worker has ended, "" if there is none;
+// one that never ends by itself before others. Kubernetes ends sidecars that are init containers.
+func lingerer(p corev1.Pod) (name string) {
+	if WorkerOf(p).State.Terminated == nil || p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning {
 		return ""
 	}
 	for _, c := range p.Status.ContainerStatuses {
-		if c.State.Running != nil {
-			return c.Name
+		if c.State.Running != nil && withoutSidecar[name] == "" {
+			name = c.Name
 		}
 	}
-	return ""
+	return name
 }
 
 // afterLingerer says what a retry, or the end of a Job, waits for: it counts a pod when all of it has ended.

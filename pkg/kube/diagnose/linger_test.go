@@ -30,6 +30,7 @@ func TestAContainerThatOutlivesTheWorker(t *testing.T) {
 		want    string
 	}{
 		"Istio":                    {crashed(proxy("istio-proxy", running(1))), 2, "exit code 139; retry 1 of 2 follows once container istio-proxy has ended, which it does not by itself: use --label sidecar.istio.io/inject=false"},
+		"Istio and another":        {crashed(proxy("agent", running(1)), proxy("istio-proxy", running(1)), proxy("zzz", running(1))), 0, "exit code 139; the job ends once container istio-proxy has ended, which it does not by itself: use --label sidecar.istio.io/inject=false"},
 		"another":                  {crashed(proxy("agent", running(1))), 2, "exit code 139; retry 1 of 2 follows once container agent has ended"},
 		"after the last retry":     {crashed(proxy("istio-proxy", running(1))), 0, "exit code 139; the job ends once container istio-proxy has ended, which it does not by itself: use --label sidecar.istio.io/inject=false"},
 		"it has ended":             {crashed(proxy("agent", terminated(0, "Completed", ""))), 2, "exit code 139; retry 1 of 2 follows"},

@@ -72,7 +72,7 @@ var refusals = []refusal{
 		next: "kubectl create serviceaccount %[2]s -n %[1]s"},
 	{pattern: overQuota, sentence: "quota %[2]s of namespace %[1]s is exceeded: %[5]s", next: "kubectl describe quota %[2]s -n %[1]s",
 		detail: func(match []string) string { return foreign(shortfall(match[2], match[3], match[4])) }},
-	{pattern: quotaWantsOfFUSE, sentence: "quota %[2]s of namespace %[1]s: %[3]s; its sidecar needs limits: --annotation gke-gcsfuse/cpu-limit=1, and likewise memory-limit and ephemeral-storage-limit",
+	{pattern: quotaWantsOfFUSE, sentence: "quota %[2]s of namespace %[1]s: %[3]s; a LimitRange with defaults, --memory or an overlay sets limits, and of gke-gcsfuse-sidecar --annotation gke-gcsfuse/cpu-limit=1, and likewise memory-limit",
 		next: "kubectl describe quota,limitrange -n %[1]s", denial: true},
 	{pattern: quotaWants, sentence: "quota %[2]s of namespace %[1]s: %[3]s; a LimitRange with defaults, --memory or an overlay sets limits",
 		next: "kubectl describe quota,limitrange -n %[1]s", denial: true},

@@ -37,7 +37,7 @@ func TestAGroupWithAHostThatIsRefused(t *testing.T) {
 		"for a sidecar without limits": {refusedCreate(strings.TrimSuffix(byWebhook, "no")+"container gke-gcsfuse-sidecar", 5, 15),
 			"the pod was refused by gatekeeper: container gke-gcsfuse-sidecar; its sidecar needs limits: --annotation gke-gcsfuse/memory-limit=2Gi, and likewise cpu-limit and ephemeral-storage-limit", true},
 		"by a quota that wants limits of a sidecar": {refusedCreate(`pods "x-1" is forbidden: failed quota: small: must specify limits.cpu for: gke-gcsfuse-sidecar`, 5, 15),
-			"quota small of namespace ml: must specify limits.cpu for: gke-gcsfuse-sidecar; its sidecar needs limits: --annotation gke-gcsfuse/cpu-limit=1, and likewise memory-limit and ephemeral-storage-limit", true},
+			"quota small of namespace ml: must specify limits.cpu for: gke-gcsfuse-sidecar; a LimitRange with defaults, --memory or an overlay sets limits, and of gke-gcsfuse-sidecar --annotation gke-gcsfuse/cpu-limit=1, and likewise memory-limit", true},
 		"by a quota that wants limits": {refusedCreate(`pods "x-1" is forbidden: failed quota: small: must specify limits.cpu for: kinetic-worker`, 5, 15),
 			"quota small of namespace ml: must specify limits.cpu for: kinetic-worker; a LimitRange with defaults, --memory or an overlay sets limits", true},
 		"by a quota that wants them for a moment": {refusedCreate(`failed quota: small: must specify memory for: x`, 5, 14),

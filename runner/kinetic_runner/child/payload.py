@@ -14,12 +14,22 @@ import sys
 from ..contract import LIMITS
 from .wording import INTERRUPTIONS, message_of
 
-NEW = {"multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver"}  # are imported when processes start anew
 HEADER_LIMIT = LIMITS["payload_header"]  # bytes
 
 
 class Unpickler(pickle.Unpickler):
     """Unpickles a call, and lets pickle find by name what comes with it of the client's script, as in the script itself."""
+
+    def __init__(self, file):
+        super().__init__(file)
+        self.names = {}
+
+    def load(self):
+        """Return the call. What came with an earlier one keeps its name."""
+        loaded = super().load()
+        of_main = vars(sys.modules["__main__"]).setdefault("__getattr__", Names())
+        of_main.known = {**self.names, **of_main.known}
+        return loaded
 
     def find_class(self, module, name):
         """Return what the pickle refers to. What cloudpickle completes a function or a class with names it in __main__, too."""
@@ -30,22 +40,30 @@ class Unpickler(pickle.Unpickler):
         def complete(made, state):
             found(made, state)
             if made.__module__ == "__main__" and made.__qualname__.isidentifier():  # at the top level
-                vars(sys.modules["__main__"]).setdefault("__getattr__", Names()).known[made.__qualname__] = made
+                self.names[made.__qualname__] = made
 
         return complete
 
 
 class Names:
-    """What getattr finds in __main__. New processes lack it, and a Pool would wait for them for ever, so it is hidden from what is sent to these."""
+    """What getattr finds in __main__. Processes that are not forked lack it, and a Pool waits for ever for them: it is hidden from what they are sent."""
 
     def __init__(self):
         self.known = {}
 
     def __call__(self, name):
-        sends = sys._getframe(1).f_globals.get("__name__", "").startswith(("multiprocessing.", "torch.multiprocessing."))
-        if name not in self.known or sends and not NEW.isdisjoint(sys.modules):
+        if name not in self.known or is_sent(sys._getframe(1)):
             raise AttributeError(f"module '__main__' has no attribute {name!r}")
         return self.known[name]
+
+
+def is_sent(frame):
+    """Return whether a frame pickles for other processes, while there are some that are not forked."""
+    if frame.f_code.co_name not in ("dump", "dumps", "send") or "multiprocessing" not in frame.f_globals.get("__name__", ""):
+        return False
+    from multiprocessing import context, process
+
+    return bool(context.get_spawning_popen()) or any(getattr(one._popen, "method", "fork") != "fork" for one in process._children)
 
 
 class BadPayload(Exception):

@@ -54,6 +54,7 @@ class Moment:
         self.taken = time.monotonic()
         self.at, self.clock, self.listing, self.state, self.frozen = at, clock, listing, state, frozen
         self.opened, self.closed, self.moved, self.unsteady = (), set(), {}, set()
+        self.held = set()  # the keys of the files that have been open since the moment before
         self.units = {}  # by their topmost path: those that the index does not have as they are
         self.files_in = Counter(os.path.dirname(path) for path, node in listing.items() if "/" in path and node.kind == FILE)
         self.soon = self.later = None  # After half a second, and after the quiet time, while the call lived

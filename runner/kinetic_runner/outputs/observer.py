@@ -89,6 +89,8 @@ class Observer:
         moment = Moment(at, clock, one, before, frozen)
         moment.opened, moment.moved, moment.unsteady = Open(self.root), moved, unsteady
         moment.closed = closed | self.watch.drain()
+        moment.held, now = self.watch.held, {self.key(path, one) for path, node in one.items() if node.inode in moment.opened}
+        self.watch.held = set() if self.watch.problem else now - moment.closed
         self._note_appended({} if at_rest else one, moment.opened)  # at the end, only its bytes tell that a file has grown
         self.learn(one, before)
         self.listing = one

@@ -163,10 +163,9 @@ def note_restless(moment, observer):
     One that has not been at rest for long is, if no look has found a file in it open; and one in which a small file has
     been open for long.
     """
-    listing, found, before, still = moment.listing, {}, observer.held_open, observer.watch.held
+    listing, found, before = moment.listing, {}, observer.held_open
     held = [path for path, node in listing.items() if node.kind == FILE and node.inode in moment.opened and node.size <= OPEN_BYTES]
-    observer.watch.held = {observer.key(path, listing) for path in held}
-    observer.held_open = {path: before.get(path, moment.at) if observer.key(path, listing) in still else moment.at for path in held}
+    observer.held_open = {path: before.get(path, moment.at) if observer.key(path, listing) in moment.held else moment.at for path in held}
     for path, since in observer.held_open.items():
         if moment.at > since + OPEN_SECONDS:
             observer.note_known(folders_above(path), moment.clock)

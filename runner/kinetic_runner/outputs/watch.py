@@ -70,6 +70,7 @@ class Watch:
         if mask & OVERFLOW:
             self.problem = "more happened than inotify can queue"
             self.moved.clear()
+            self.held.clear()
         elif mask & IGNORED:  # the directory is gone
             gone = self._folders.pop(number, None)
             self._watched.pop(gone, None)
