@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import os
+import pathlib
 
 __all__ = ["attempt", "checkpoint_dir", "commit", "host", "hosts", "in_job", "is_preempted", "output_dir"]
 
 _OUTSIDE = "kinetic-outputs"  # the directory of outputs outside of a job
+_outside_dirs: set[str] = set()  # what output_dir() has returned outside of a job
 _MARKER = ".kinetic-outputs"  # keeps that directory from being packaged with the code of the next job
 
 
@@ -45,10 +47,18 @@ def output_dir() -> str:
     if path and "://" in path:
         raise ValueError(f"KINETIC_OUTPUT_DIR={path} is a directory only in a job: set it to a local directory, or unset it, to run this code here")
     if not path:
-        return _outside(os.path.abspath(_OUTSIDE))
+        path = _outside(os.path.abspath(_OUTSIDE))
     path = os.path.abspath(path)
     os.makedirs(path, exist_ok=True)
+    if not in_job():
+        _outside_dirs.add(path)
     return path
+
+
+def is_outside(value: object) -> bool:
+    """Report whether a value is the path of a directory of outputs, or of something in it, that is not a job's."""
+    path = str(value) if isinstance(value, (str, pathlib.PurePath)) else ""
+    return any(path == folder or path.startswith(folder + os.sep) for folder in _outside_dirs)
 
 
 def checkpoint_dir() -> str:

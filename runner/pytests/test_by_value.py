@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import Project
 
 BY_NAME = """
@@ -74,6 +75,41 @@ def saved(inner):
 """
     done = local.run(f"{BY_NAME}{text}\nprint(saved(make()))")
     assert done.stdout == "(5, 'make.<locals>.Layer', True)\n"
+
+
+REFUSED = {
+    "as it is": "kinetic.checkpoint_dir()",
+    "below it": "os.path.join(kinetic.output_dir(), 'last.pt')",
+    "a path": "pathlib.Path(kinetic.output_dir())",
+}
+
+
+@pytest.mark.parametrize("value", REFUSED.values(), ids=REFUSED)
+def test_outputs_of_this_machine_as_a_global(local: Project, value: str) -> None:
+    """The job would write to them, where nothing is saved."""
+    text = f"""
+import os, pathlib, kinetic
+
+PLACE = {value}
+
+def save(): return str(PLACE)
+
+@kinetic.run(local=True, logs="none")
+def train(): return save()
+
+try:
+    train()
+except kinetic.UsageError as exc:
+    print(exc)
+"""
+    done = local.run(text)
+    assert done.stdout.startswith("PLACE is '")
+    assert "in the job, save() would write there, and lose that: call kinetic.output_dir() or checkpoint_dir() in the function" in done.stdout
+
+
+def test_other_paths_as_a_global(local: Project) -> None:
+    text = "import kinetic\nkinetic.output_dir()\nPLACE = '/data'\n@kinetic.run(local=True, logs='none')\ndef train(): return PLACE\nprint(train())"
+    assert local.run(text).stdout == "/data\n"
 
 
 def test_dataclasses_of_the_script_keep_their_fields(local: Project) -> None:

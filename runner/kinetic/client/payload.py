@@ -25,10 +25,10 @@ except ModuleNotFoundError:
     advice = "kinetic sends calls with the package cloudpickle, which this Python does not have: pip install cloudpickle"
     raise ModuleNotFoundError(advice, name="cloudpickle") from None
 
-from .. import source
+from .. import pod, source
 from ..data import Data, path_of
 from ..decorator import RemoteCallable, lookup
-from ..errors import KineticError, on_purpose
+from ..errors import KineticError, UsageError, on_purpose
 from . import culprit
 from .misplaced import refuse_misplaced
 
@@ -87,6 +87,8 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
         reduced = super().reducer_override(obj)
         if isinstance(obj, type) and isinstance(reduced, tuple) and reduced[0].__name__ == "_make_skeleton_class":
             reduced[1][3].setdefault("__qualname__", obj.__qualname__)  # else a class of a function counts as one of the module
+        if isinstance(obj, types.FunctionType) and isinstance(reduced, tuple):
+            refuse_outputs(obj, reduced[2][1]["__globals__"])
         return reduced
 
     def _with_source(self, code: types.CodeType) -> Any:
@@ -102,6 +104,18 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
             return make, args
         self._room -= len(text)
         return source.code, (text, filename, make, args)
+
+
+def refuse_outputs(function: types.FunctionType, values: Mapping[str, Any]) -> None:
+    """Refuse a global that is a directory of outputs of this machine: the job would write to it, and lose that.
+
+    Raises:
+        UsageError: a global is one.
+    """
+    for name, value in values.items():
+        if pod.is_outside(value):
+            where = f"in the job, {function.__qualname__}() would write there, and lose that"
+            raise UsageError(f"{name} is {str(value)!r}, a directory of this machine; {where}: call kinetic.output_dir() or checkpoint_dir() in the function")
 
 
 def source_of(filename: str) -> str:
@@ -161,6 +175,7 @@ def write(
     Raises:
         TypeError: something can't be pickled; the message says where it is and what to do.
         ValueError: a Data is where it can't be.
+        UsageError: a global is a directory of outputs of this machine.
         KineticError: the disk is full.
     """
     for place, value in culprit.arguments(function, args, kwargs):
@@ -170,6 +185,8 @@ def write(
         file.write(header(function.__name__, main, shown))
         try:
             Pickler(file, inputs).dump(call)
+        except UsageError:
+            raise
         except OSError as exc:
             raise KineticError(f"cannot write the call to {path}: {exc.strerror}: TMPDIR names a directory for it") from exc
         except Exception as exc:
@@ -189,6 +206,8 @@ def encode(
     sink = io.BytesIO()
     try:
         Pickler(sink, inputs).dump((tuple(args), dict(kwargs)))
+    except UsageError:
+        raise
     except Exception as exc:
         raise on_purpose(culprit.error(function, (*shared, *args), kwargs, exc, lambda sink: Pickler(sink, Inputs()))) from exc
     return json.dumps(base64.b64encode(sink.getvalue()).decode()) + "\n"
