@@ -68,7 +68,7 @@ class Rendezvous(unittest.TestCase):
             rendezvous(indexed(1, 4), ""),
             {
                 "MASTER_ADDR": f"{JOB}-0.{JOB}", "MASTER_PORT": "29500", "WORLD_SIZE": "4", "RANK": "1",
-                "LOCAL_WORLD_SIZE": "1", "LOCAL_RANK": "0",
+                "LOCAL_WORLD_SIZE": "1", "LOCAL_RANK": "0", "NODE_RANK": "1", "GROUP_RANK": "1", "GROUP_WORLD_SIZE": "4",
                 "JAX_COORDINATOR_ADDRESS": f"{JOB}-0.{JOB}:8602", "JAX_NUM_PROCESSES": "4", "JAX_PROCESS_ID": "1",
                 "OMPI_VERSION": "4.1.0", "OMPI_MCA_orte_hnp_uri": f"0.0;tcp://{JOB}-0.{JOB}:8602",
                 "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_LOCAL_RANK": "0",

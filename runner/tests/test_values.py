@@ -195,6 +195,15 @@ class Values(unittest.TestCase):
         for value in (b"\x00\xff", bytearray(b"\x00\xff"), memoryview(b"\x00\xff")):
             self.check({"bytes": ({"raw": value}, '{"raw":"AP8="}')}, ["value.raw is bytes: base64 in JSON"], lossy=True)
 
+    def test_a_date_that_is_none(self):
+        """As pandas.NaT, which is a kind of datetime."""
+
+        class Missing(datetime.datetime):
+            def isoformat(self):
+                return "NaT"
+
+        self.check({"missing": ([Missing(2026, 4, 17)], "[null]")}, ["value[0] is NaN: null in JSON"], lossy=True)
+
     def test_not_finite(self):
         nan, inf = math.nan, math.inf
         cases = {

@@ -146,7 +146,8 @@ class Converter:
         for name in map(type_name, kind.__mro__):
             if name in FORMS:
                 self.lossy = True
-                return self.plain(FORMS[name](value))
+                form = FORMS[name](value)
+                return self.plain(math.nan if form == "NaT" else form)
         for method in ARRAY_METHODS:
             if callable(getattr(kind, method, None)):
                 return self._array(value, method)

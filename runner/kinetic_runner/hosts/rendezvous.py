@@ -72,6 +72,9 @@ def rendezvous(group, chips):
         "RANK": host,
         "LOCAL_WORLD_SIZE": "1",
         "LOCAL_RANK": "0",
+        "NODE_RANK": host,  # of Lightning
+        "GROUP_RANK": host,
+        "GROUP_WORLD_SIZE": hosts,
         "JAX_COORDINATOR_ADDRESS": f"{group.leader}:{JAX_PORT}",
         "JAX_NUM_PROCESSES": hosts,
         "JAX_PROCESS_ID": host,
