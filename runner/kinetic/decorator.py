@@ -208,6 +208,12 @@ class RemoteCallable(Generic[P, R]):
     def __reduce__(self) -> tuple[Any, ...]:
         return self.by_reference() if self.is_global() else self.by_value()
 
+    def __copy__(self) -> RemoteCallable[P, R]:
+        return self.with_options()
+
+    def __deepcopy__(self, memo: object) -> RemoteCallable[P, R]:
+        return self.with_options()
+
     def by_reference(self) -> tuple[Any, ...]:
         """Return how to pickle it as what its module has under its name."""
         return find, (self.__module__, self.__qualname__)

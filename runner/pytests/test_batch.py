@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import kinetic
@@ -117,6 +118,19 @@ def test_chunks(count: int, most: int, expected: int) -> None:
     assert mapping.chunk_for(count, most) == expected
 
 
+
+class Table:
+    """Like a DataFrame, which iterates over the names of its columns."""
+
+    columns = property(lambda self: ["rate"])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __repr__(self) -> str:
+        return "a table"
+
+
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"max_concurrent": 0}, UsageError, "max_concurrent=0: expected at least 1, or None for as many as there are chunks"),
     ({"max_concurrent": 1.5}, TypeError, "max_concurrent=1.5: expected a whole number, or None for as many as there are chunks, not a float"),
@@ -132,6 +146,9 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"tags": {"a": ["c"]}}, TypeError, "tags['a']: expected a string, not a list"),
     ({"tags": ["x"]}, TypeError, "tags: expected a dict, not a list"),
     ({"inputs": None}, TypeError, "inputs=None: expected an iterable, such as a list, not None"),
+    ({"inputs": "ab"}, TypeError, "inputs='ab': expected a list of inputs, such as table.to_dict('records'), not a str"),
+    ({"inputs": {"rate": [1, 2]}}, TypeError, "inputs={'rate': [1, 2]}: expected a list of inputs"),
+    ({"inputs": Table()}, TypeError, "inputs=a table: expected a list of inputs"),
     ({"name": 5}, TypeError, "name=5: expected a string, not an int"),
 ]
 

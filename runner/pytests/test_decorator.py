@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import pickle
@@ -151,6 +152,13 @@ def test_class_methods_are_bound_to_their_class(monkeypatch: pytest.MonkeyPatch)
     make, parts = static.by_value()
     assert make(*parts).__get__(None, Larger)(2) == ("Larger", 2)
     assert static.with_options(spot=True).__get__(None, Larger)(2) == ("Larger", 2)
+
+
+def test_a_copy_has_all_options() -> None:
+    """Pickles leave out what may be secret."""
+    function: Any = kinetic.run(local=True)(len).with_options(env={"TOKEN": "x"}, flags=["--max-cost=5"])
+    for made in (copy.copy(function), copy.deepcopy(function)):
+        assert made.options.given == function.options.given
 
 
 def cached() -> Any:

@@ -9,7 +9,7 @@ import dataclasses
 import os
 import types
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Optional, TypeVar
 
 from ..decorator import RemoteCallable
@@ -58,6 +58,8 @@ class Plan:
         check_mode("input_mode", self.input_mode)
         if not isinstance(self.inputs, Iterable) and not hasattr(type(self.inputs), "__getitem__"):
             raise checks.wrong_type("inputs", self.inputs, "an iterable, such as a list")
+        if isinstance(self.inputs, (str, bytes, Mapping)) or hasattr(type(self.inputs), "columns"):  # would be letters, keys, or names of columns
+            raise checks.wrong_type("inputs", self.inputs, "a list of inputs, such as table.to_dict('records')")
         if self.max_concurrent is not None:
             checks.whole(1, ", or None for as many as there are chunks")("max_concurrent", self.max_concurrent)
         if self.chunk is not None:

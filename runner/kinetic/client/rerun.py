@@ -29,9 +29,9 @@ class Repeatable(Facts):
     @described
     @brief
     def rerun(self, arguments: Optional[Mapping[str, Any]] = None, /, **changes: Unpack[Parameters]) -> Self:
-        """Submit the job's call again, with the code as it is now, and return the new job's handle.
+        """Submit the job's call again, with the project's code as it is now, and return the new job's handle.
 
-        A pickled function, such as a decorated one, keeps its arguments. result() deletes the call unless it has cleanup=False.
+        A pickled function, such as a decorated one, keeps its arguments, and its code if it is of the script or a notebook. result() deletes the call unless it has cleanup=False.
 
         Args:
             arguments: arguments of the function to change, by name, of JSON's types. They can't be changed for a pickled function.
