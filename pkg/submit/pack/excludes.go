@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// venvMark is a file in every virtual environment, whatever its directory is called.
-const venvMark = "pyvenv.cfg"
+// isEnvironment reports whether a directory is a virtual environment, or one of conda or pixi, whatever it is called.
+func isEnvironment(dir string) bool { return hasAny(dir, []string{"pyvenv.cfg", "conda-meta"}) }
 
 // excludes decides what is left out of a package: the rules combined with the other
 // excludes, which no rule can bring back.
@@ -53,7 +53,7 @@ func (x excludes) why(rel string, isDir bool) reason {
 		return byDefault
 	case x.rules.Ignored(rel, isDir):
 		return byRule
-	case isDir && x.defaults && exists(filepath.Join(dir, venvMark)):
+	case isDir && x.defaults && isEnvironment(dir):
 		return virtualEnv
 	case isDir && isWrittenOverlay(dir):
 		return writtenOverlay

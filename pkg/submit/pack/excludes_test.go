@@ -23,6 +23,7 @@ func TestTheFileThatRunsIsInThePackage(t *testing.T) {
 		"by default":                    {entry: "venv/job.py", want: "venv/job.py is not packaged, because venv is excluded by default: move the file, or set KINETIC_NO_DEFAULT_EXCLUDES=1"},
 		"always":                        {entry: "__pycache__/job.py", want: "__pycache__/job.py is not packaged, because __pycache__ is always excluded: move the file"},
 		"a virtual environment":         {entry: "env/job.py", want: "env/job.py is not packaged, because env is a virtual environment: move the file, or set KINETIC_NO_DEFAULT_EXCLUDES=1"},
+		"one of conda":                  {entry: "conda/job.py", want: "conda/job.py is not packaged, because conda is a virtual environment: move the file, or set KINETIC_NO_DEFAULT_EXCLUDES=1"},
 		"an output directory":           {entry: "out/job.py", want: "out/job.py is not packaged, because this run excludes its directory or packages it under another name: move the file"},
 		"another name of its directory": {entry: "link/job.py", want: "link/job.py is not packaged, because this run excludes its directory or packages it under another name: move the file"},
 		"another case, as on a Mac":     {entry: "Train.py", want: "Train.py is packaged as train.py, its name on disk, and pods distinguish upper and lower case: type it like that"},
@@ -30,7 +31,7 @@ func TestTheFileThatRunsIsInThePackage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			writeFiles(t, root, "train.py", "Job.py", "job.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "out/job.py", "fetched/.kinetic-outputs", "fetched/job.py", "link -> src")
+			writeFiles(t, root, "train.py", "Job.py", "job.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "conda/conda-meta/history", "conda/job.py", "out/job.py", "fetched/.kinetic-outputs", "fetched/job.py", "link -> src")
 			ignoreFile(t, root, test.rules)
 			opts := pack.PlanOptions{Entry: test.entry, Exclude: []string{filepath.Join(root, "out")}}
 			_, err := pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}}, opts)
