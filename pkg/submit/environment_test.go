@@ -78,7 +78,7 @@ func TestPlanOfPackages(t *testing.T) {
 	}
 }
 
-// TestModulesOfProjects: installing a project makes its modules importable; so does the plan. For a command, they come last.
+// TestModulesOfProjects: installing a project makes its modules importable; so does the plan. For other programs, they come last.
 func TestModulesOfProjects(t *testing.T) {
 	for _, command := range []bool{false, true} {
 		p, err := planOf(t, map[string]string{
@@ -102,8 +102,8 @@ func TestModulesOfProjects(t *testing.T) {
 		last := slices.ContainsFunc(p.Files.Index.Files, func(f api.IndexFile) bool {
 			return f.Path == api.MetadataDir+"/projects.pth" && f.Size == int64(len("../src\n../libs/a/src\n../flat\n"))
 		})
-		if last != command {
-			t.Errorf("command %v: its directories come last: %v", command, last)
+		if !last {
+			t.Errorf("command %v: its directories don't come last for other programs", command)
 		}
 	}
 }

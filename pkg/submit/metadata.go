@@ -19,15 +19,16 @@ import (
 )
 
 // installProjects does what installing the projects that travel with the job would do: code can import their modules, and finds
-// their versions and entry points. What a command finds comes last, because its programs may be anybody's.
+// their versions and entry points. What other programs find comes last, because they may be anybody's: those of a command, and those
+// that the call starts.
 func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 	dirs := moduleDirs(p.Deps.LocalDirs, layout.Root, c.SysPath)
 	searched := slices.Concat(c.SysPath, dirs)
 	if c.Kind != api.CallCommand {
-		c.SysPath, dirs = searched, nil
+		c.SysPath = searched
 	}
 	texts := map[string]string{}
-	for _, dir := range dirs {
+	for _, dir := range moduleDirs(p.Deps.LocalDirs, layout.Root, nil) {
 		if strings.ContainsAny(dir, "\r\n") || strings.TrimSpace(dir) != dir {
 			continue // it would be another line, which Python may run
 		}

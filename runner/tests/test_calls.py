@@ -110,6 +110,17 @@ class ModulesAndCommands(RunnerCase):
                 last = [os.path.join(self.work, "workspace", folder) for folder in (".kinetic-metadata", "lib")]
                 self.assertEqual(ran.stdout, f"1 True {last}\n", ran.err)
 
+    def test_a_function_and_what_it_starts_find_projects(self):
+        """Once each: in the function the directories of the call come first, elsewhere last."""
+        look = "import own, sys; print([os.path.basename(place) for place in sys.path].count('lib'), sys.path[-1].endswith('lib'))"
+        files = {
+            ".kinetic-metadata/projects.pth": "../lib\n",
+            "lib/own.py": "",
+            "train.py": f"import os, subprocess, sys\ndef f():\n    {look}\n    subprocess.run([sys.executable, '-c', 'import os; ' + {look!r}], cwd='/', check=True)",
+        }
+        ran = self.run_call(function(sys_path=["", "lib"]), files)
+        self.assertEqual(ran.stdout, "1 False\n1 True\n", ran.err)
+
     def test_command_that_cannot_be_run(self):
         cases = {
             "no such program": (("no-such-program-here",), "there is no such program"),

@@ -17,7 +17,7 @@ def prepare(call, startup_modules):
     debugging = import_debug()
     file = path_in(call, call["file"]) if call["file"] else ""
     entries = [path_in(call, path) for path in call["sys_path"]]
-    sys.path[:1] = entries  # replaces the runner's own entry
+    sys.path[:] = entries + [place for place in sys.path[1:] if place not in entries]  # without the runner's own entry
     sys.argv = [file]
     main = types.ModuleType("__main__")
     main.__spec__ = ModuleSpec("__main__", None)  # multiprocessing does not import it again in other processes
