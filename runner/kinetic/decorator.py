@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 import inspect
@@ -209,10 +210,12 @@ class RemoteCallable(Generic[P, R]):
         return self.by_reference() if self.is_global() else self.by_value()
 
     def __copy__(self) -> RemoteCallable[P, R]:
-        return self.with_options()
+        return self if self.is_global() else self.with_options()
 
-    def __deepcopy__(self, memo: object) -> RemoteCallable[P, R]:
-        return self.with_options()
+    def __deepcopy__(self, memo: dict[int, Any]) -> RemoteCallable[P, R]:
+        if self.is_global():
+            return self
+        return type(self)(self.__wrapped__, self.options.given, copy.deepcopy(self.bound, memo))
 
     def by_reference(self) -> tuple[Any, ...]:
         """Return how to pickle it as what its module has under its name."""

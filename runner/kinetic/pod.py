@@ -50,13 +50,13 @@ def output_dir() -> str:
         path = _outside(os.path.abspath(_OUTSIDE))
     path = os.path.abspath(path)
     os.makedirs(path, exist_ok=True)
-    if not in_job():
+    if not in_job() and not (os.getcwd() + os.sep).startswith(path.rstrip(os.sep) + os.sep):
         _outside_dirs.add(path)
     return path
 
 
 def is_outside(value: object) -> bool:
-    """Report whether a value is the path of a directory of outputs, or of something in it, that is not a job's."""
+    """Report whether a value is the path of a directory of outputs, or of something in it, that is not a job's. One with the program in it doesn't count."""
     path = str(value) if isinstance(value, (str, pathlib.PurePath)) else ""
     return any(path == folder or path.startswith(folder + os.sep) for folder in _outside_dirs)
 

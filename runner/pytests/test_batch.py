@@ -146,9 +146,9 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"tags": {"a": ["c"]}}, TypeError, "tags['a']: expected a string, not a list"),
     ({"tags": ["x"]}, TypeError, "tags: expected a dict, not a list"),
     ({"inputs": None}, TypeError, "inputs=None: expected an iterable, such as a list, not None"),
-    ({"inputs": "ab"}, TypeError, "inputs='ab': expected a list of inputs, such as table.to_dict('records'), not a str"),
+    ({"inputs": "ab"}, TypeError, "inputs='ab': expected a list of inputs, not a str"),
     ({"inputs": {"rate": [1, 2]}}, TypeError, "inputs={'rate': [1, 2]}: expected a list of inputs"),
-    ({"inputs": Table()}, TypeError, "inputs=a table: expected a list of inputs"),
+    ({"inputs": Table()}, TypeError, "inputs=a table: expected a list of inputs, such as table.to_dict('records')"),
     ({"name": 5}, TypeError, "name=5: expected a string, not an int"),
 ]
 

@@ -107,6 +107,11 @@ except kinetic.UsageError as exc:
     assert "in the job, save() would write there, and lose that: call kinetic.output_dir() or checkpoint_dir() in the function" in done.stdout
 
 
+def test_outputs_around_the_program_as_a_global(local: Project) -> None:
+    text = "import kinetic\nPLACE = kinetic.output_dir()\n@kinetic.run(local=True, logs='none')\ndef train(): return PLACE\nprint(train())"
+    assert local.run(text, env={"KINETIC_OUTPUT_DIR": "."}).stdout == f"{local.directory}\n"
+
+
 def test_other_paths_as_a_global(local: Project) -> None:
     text = "import kinetic\nkinetic.output_dir()\nPLACE = '/data'\n@kinetic.run(local=True, logs='none')\ndef train(): return PLACE\nprint(train())"
     assert local.run(text).stdout == "/data\n"

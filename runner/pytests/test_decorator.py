@@ -161,6 +161,23 @@ def test_a_copy_has_all_options() -> None:
         assert made.options.given == function.options.given
 
 
+def test_a_copy_of_a_function_of_a_module_is_that_function() -> None:
+    function: Any = vars(Model)["both"]
+    assert copy.copy(function) is function
+    assert copy.deepcopy([function])[0] is function
+
+
+def test_a_deep_copy_is_bound_to_a_copy() -> None:
+    class Step:
+        @kinetic.run(local=True)
+        def fit(self) -> None: ...
+
+    step: Any = Step()
+    step.run = step.fit
+    copied = copy.deepcopy(step)
+    assert copied.run.bound[0] is copied
+
+
 def cached() -> Any:
     return functools.lru_cache(maxsize=None)(max)
 

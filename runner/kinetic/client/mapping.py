@@ -58,7 +58,9 @@ class Plan:
         check_mode("input_mode", self.input_mode)
         if not isinstance(self.inputs, Iterable) and not hasattr(type(self.inputs), "__getitem__"):
             raise checks.wrong_type("inputs", self.inputs, "an iterable, such as a list")
-        if isinstance(self.inputs, (str, bytes, Mapping)) or hasattr(type(self.inputs), "columns"):  # would be letters, keys, or names of columns
+        if isinstance(self.inputs, (str, bytes, Mapping)):  # would be letters or keys
+            raise checks.wrong_type("inputs", self.inputs, "a list of inputs")
+        if not callable(getattr(type(self.inputs), "columns", len)):  # a table, whose inputs would be the names of its columns
             raise checks.wrong_type("inputs", self.inputs, "a list of inputs, such as table.to_dict('records')")
         if self.max_concurrent is not None:
             checks.whole(1, ", or None for as many as there are chunks")("max_concurrent", self.max_concurrent)

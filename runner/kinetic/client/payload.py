@@ -84,7 +84,7 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
                 return getattr, (obj.__self__, name)
         if isinstance(obj, types.CodeType):
             return self._with_source(obj)
-        reduced = super().reducer_override(obj)
+        reduced: Any = super().reducer_override(obj)
         if isinstance(obj, type) and isinstance(reduced, tuple) and reduced[0].__name__ == "_make_skeleton_class":
             reduced[1][3].setdefault("__qualname__", obj.__qualname__)  # else a class of a function counts as one of the module
         if isinstance(obj, types.FunctionType) and isinstance(reduced, tuple):
@@ -98,7 +98,8 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
         self._seen.add(filename)
         if reduce is None:
             return super().reducer_override(code)
-        make, args = reduce(code)
+        reduced: Any = reduce(code)
+        make, args = reduced
         args = tuple(filename if arg == NAMELESS else arg for arg in args)
         if not text or len(text) > self._room:
             return make, args
@@ -115,7 +116,7 @@ def refuse_outputs(function: types.FunctionType, values: Mapping[str, Any]) -> N
     for name, value in values.items():
         if pod.is_outside(value):
             where = f"in the job, {function.__qualname__}() would write there, and lose that"
-            raise UsageError(f"{name} is {str(value)!r}, a directory of this machine; {where}: call kinetic.output_dir() or checkpoint_dir() in the function")
+            raise UsageError(f"{name} is {str(value)!r}, a path of this machine; {where}: call kinetic.output_dir() or checkpoint_dir() in the function")
 
 
 def source_of(filename: str) -> str:
