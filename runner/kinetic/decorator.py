@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import importlib
 import inspect
@@ -215,6 +214,8 @@ class RemoteCallable(Generic[P, R]):
     def __deepcopy__(self, memo: dict[int, Any]) -> RemoteCallable[P, R]:
         if self.is_global():
             return self
+        import copy  # which most programs do not need
+
         return type(self)(self.__wrapped__, self.options.given, copy.deepcopy(self.bound, memo))
 
     def by_reference(self) -> tuple[Any, ...]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 
 __all__ = ["attempt", "checkpoint_dir", "commit", "host", "hosts", "in_job", "is_preempted", "output_dir"]
 
@@ -57,7 +56,7 @@ def output_dir() -> str:
 
 def is_outside(value: object) -> bool:
     """Report whether a value is the path of a directory of outputs, or of something in it, that is not a job's. One with the program in it doesn't count."""
-    path = str(value) if isinstance(value, (str, pathlib.PurePath)) else ""
+    path = str(value) if isinstance(value, str) or type(value).__module__.startswith("pathlib") else ""
     return any(path == folder or path.startswith(folder + os.sep) for folder in _outside_dirs)
 
 
