@@ -44,8 +44,9 @@ func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructur
 }
 
 // putSecrets creates the Secret of a job. Without permission the job still runs, but without a key,
-// unless its hosts wait for the key. A quota or a policy that refuses the Secret is an error. taken means that another submit of the job came first: its Secret
-// then stays, because running hosts may have its key, and this submit is refused.
+// unless its hosts wait for the key. A quota or a policy that refuses the Secret is an error.
+// taken means that another submit of the job came first: its Secret then stays,
+// because running hosts can have its key, and this submit is refused.
 func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
 	put := s.putSecret
 	if taken {

@@ -55,7 +55,7 @@ def output_dir() -> str:
 
 
 def is_outside(value: object) -> bool:
-    """Report whether a value is the path of a directory of outputs, or of something in it, that is not a job's. One with the program in it doesn't count."""
+    """Report whether a value is a path in a directory of outputs that is not a job's. A directory around the program doesn't count."""
     path = str(value) if isinstance(value, str) or type(value).__module__.startswith("pathlib") else ""
     return any(path == folder or path.startswith(folder + os.sep) for folder in _outside_dirs)
 

@@ -104,7 +104,7 @@ except kinetic.UsageError as exc:
 """
     done = local.run(text)
     assert done.stdout.startswith("PLACE is '")
-    assert "in the job, save() would write there, and lose that: call kinetic.output_dir() or checkpoint_dir() in the function" in done.stdout
+    assert "what save() writes there in a job is lost: call kinetic.output_dir() or checkpoint_dir() in the function" in done.stdout
 
 
 def test_outputs_around_the_program_as_a_global(local: Project) -> None:

@@ -20,9 +20,10 @@ type Diagnosis struct {
 	// Unrecoverable means that waiting doesn't help because the job itself would have to
 	// change: its image doesn't exist, has an invalid name, lacks python3, is for another
 	// processor, or runs as root where that isn't allowed; its disk is of a type that its
-	// machine can't attach; or one of its pods breaks the rules of the namespace or of the API, or a webhook, a policy or
-	// a quota that wants limits has denied it for a while. It is false for what others may
-	// still add: a service account, more quota, a node, the right to pull.
+	// machine can't attach; or one of its pods breaks the rules of the namespace or of the
+	// API, or a webhook, a policy or a quota that wants limits has denied it for a while.
+	// It is false for what others can still add: a service account, more quota, a node, the
+	// right to pull.
 	Unrecoverable bool
 	// ImageLost means that the registry lacks the image, or a part of it.
 	ImageLost bool

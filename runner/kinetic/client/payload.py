@@ -108,15 +108,15 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
 
 
 def refuse_outputs(function: types.FunctionType, values: Mapping[str, Any]) -> None:
-    """Refuse a global that is a directory of outputs of this machine: the job would write to it, and lose that.
+    """Refuse a global that is a directory of outputs of this machine: what the job writes there is lost.
 
     Raises:
         UsageError: a global is one.
     """
     for name, value in values.items():
         if pod.is_outside(value):
-            where = f"in the job, {function.__qualname__}() would write there, and lose that"
-            raise UsageError(f"{name} is {str(value)!r}, a path of this machine; {where}: call kinetic.output_dir() or checkpoint_dir() in the function")
+            lost = f"what {function.__qualname__}() writes there in a job is lost"
+            raise UsageError(f"{name} is {str(value)!r}, a path of this machine; {lost}: call kinetic.output_dir() or checkpoint_dir() in the function")
 
 
 def source_of(filename: str) -> str:
