@@ -96,6 +96,9 @@ func TestModulesOfProjects(t *testing.T) {
 		if command {
 			want = nil
 		}
+		if all := []string{"src", "libs/a/src", "flat"}; !slices.Equal(p.SysPath[len(p.SysPath)-3:], all) {
+			t.Errorf("command %v: modules are in %q, want %q at the end", command, p.SysPath, all)
+		}
 		if !slices.Equal(p.call.SysPath, want) {
 			t.Errorf("command %v: sys.path %q, want %q", command, p.call.SysPath, want)
 		}

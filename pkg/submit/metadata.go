@@ -23,9 +23,9 @@ import (
 // that the call starts.
 func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 	dirs := moduleDirs(p.Deps.LocalDirs, layout.Root, c.SysPath)
-	searched := slices.Concat(c.SysPath, dirs)
+	p.SysPath = slices.Concat(c.SysPath, dirs)
 	if c.Kind != api.CallCommand {
-		c.SysPath = searched
+		c.SysPath = p.SysPath
 	}
 	texts := map[string]string{}
 	for _, dir := range moduleDirs(p.Deps.LocalDirs, layout.Root, nil) {
@@ -41,7 +41,7 @@ func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 		}
 		d := deps.DistributionOf(dir)
 		name := strings.ReplaceAll(requirement.Normalize(d.Name), "-", "_")
-		if d.Name == "" || slices.Contains(names, name) || p.hasMetadata(name, searched) {
+		if d.Name == "" || slices.Contains(names, name) || p.hasMetadata(name) {
 			continue
 		}
 		version := d.Version
@@ -67,14 +67,14 @@ func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 }
 
 // hasMetadata reports whether the package has the metadata of a project where a job looks for it.
-func (p *Planned) hasMetadata(name string, sysPath []string) bool {
+func (p *Planned) hasMetadata(name string) bool {
 	for _, f := range p.Files.Index.Files {
 		dir, file := path.Split(f.Path)
 		if file != "PKG-INFO" && file != "METADATA" {
 			continue
 		}
 		parent, dir := path.Split(path.Clean(dir))
-		if distribution(dir) == name && slices.ContainsFunc(sysPath, func(s string) bool { return path.Clean(s) == path.Clean(parent) }) {
+		if distribution(dir) == name && slices.ContainsFunc(p.SysPath, func(s string) bool { return path.Clean(s) == path.Clean(parent) }) {
 			return true
 		}
 	}

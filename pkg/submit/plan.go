@@ -38,6 +38,8 @@ type Planned struct {
 	// it that is run, "" if there is none.
 	Root, Entry string
 	Files       *pack.Plan
+	// SysPath are the directories, relative to Root, where the job's Python looks for modules of the package, in order.
+	SysPath []string
 	// Data are the job's inputs.
 	Data Inputs
 	// Deps are the packages that the project says it needs. Its warnings are not among Warnings:

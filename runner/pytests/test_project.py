@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Which directory is packaged, if the binary can't be asked."""
+"""What is packaged, if the binary can't be asked."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def test_call_before_the_binary_is_installed(local: Project) -> None:
 
 
 SCRIPT = "/p/scripts/main.py"
+LOADED = frozenset({"/p/own.py"})
 FAILING: dict[str, tuple[Optional[str], tuple[str, ...], Optional[str], Optional[type[Exception]]]] = {
     "missing": (SCRIPT, (), None, NotInstalled),
     "missing, without a script": (None, (), None, NotInstalled),
@@ -63,20 +64,22 @@ def test_failures_are_not_kept(
         fails = """fails() { echo "{\\"event\\":\\"error\\",\\"kind\\":\\"$1\\",\\"code\\":$2,\\"message\\":\\"no\\"}" >&2; exit $2; }"""
         write(tmp_path, f"{fails}\n{command}")
     if error is None:
-        assert project.package_root(here, flags) is None
+        assert project.packaged(here, flags, LOADED) is None
     else:
         with pytest.raises(kinetic.KineticError) as caught:
-            project.package_root(here, flags)
+            project.packaged(here, flags, LOADED)
         assert type(caught.value) is error
-    write(tmp_path, f"echo '{json.dumps({'bundle': {'root': '/p'}})}'")
-    assert project.package_root(here, flags) == "/p"
+    bundle = {"root": "/p", "sysPath": ["scripts", ".", "src"], "files": [{"path": "scripts/main.py"}, {"path": "README"}]}
+    write(tmp_path, f"echo '{json.dumps({'bundle': bundle})}'")
+    found = project.Package("/p", ["/p/scripts", "/p", "/p/src"], {"/p/scripts/main.py"})
+    assert project.packaged(here, flags, LOADED) == found
     write(tmp_path, "exit 1")
-    assert project.package_root(here, flags) == "/p"  # it is asked once
+    assert project.packaged(here, flags, LOADED) == found  # it is asked once
 
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> None:
-    project._asked_root.cache_clear()
+    project._ask.cache_clear()
 
 
 def write(directory: pathlib.Path, script: str) -> None:

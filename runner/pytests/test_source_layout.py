@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of projects whose modules are not beside the script: in src, or where the script has added to sys.path."""
+"""Calls of projects whose modules are not beside the script: in src, as after an installation with -e."""
 
 from __future__ import annotations
 
@@ -25,3 +25,85 @@ def evaluate(): return subprocess.run([sys.executable, "-m", "mypkg.eval"], capt
 print(evaluate())
 """
     assert local.run(text).stdout == "evaluated\n\n"
+
+
+TWO_CLASSES = """
+import json, pickle, sys
+import site; site.addsitedir("pth")
+import kinetic, mypkg
+
+@kinetic.run(local=True, logs="none")
+def train(model):
+    import mypkg.part
+    return [isinstance(model, mypkg.part.Model), mypkg.Model is sys.modules["mypkg"].Model, mypkg.__file__.split("workspace/")[-1]]
+
+print(json.dumps(train(mypkg.Model())))
+"""
+
+
+def install(local: Project) -> None:
+    """Do what `pip install -e .` does, in a directory of its own."""
+    source(local)
+    local.write("src/mypkg/part.py", "from mypkg import Model\n")
+    local.write("pth/own.pth", str(local.directory / "src") + "\n")
+
+
+def test_a_job_has_each_class_once(local: Project) -> None:
+    """A module that travelled by value would be there twice."""
+    install(local)
+    assert local.run(TWO_CLASSES).stdout == '[true, true, "src/mypkg/__init__.py"]\n'
+
+
+def test_so_has_a_job_of_a_notebook(local: Project) -> None:
+    install(local)
+    cell = "import kinetic.client.project as p; here = p.current(); p.current = lambda: p.Project(None, here.entry)\n"
+    assert local.run(cell + TWO_CLASSES).stdout == '[true, true, "src/mypkg/__init__.py"]\n'
+
+
+def test_a_module_that_was_not_there_at_the_first_call(local: Project) -> None:
+    """What is packaged is asked for again."""
+    install(local)
+    text = """
+import site; site.addsitedir("pth")
+import kinetic, pathlib, mypkg
+
+@kinetic.run(local=True, logs="none")
+def where(object): return object.__module__, __import__("sys").modules[object.__module__].__file__.split("workspace/")[-1]
+
+print(where(mypkg.Model)[1])
+pathlib.Path("src/mypkg/late.py").write_text("class Late: pass")
+import mypkg.late
+print(where(mypkg.late.Late)[1])
+"""
+    assert local.run(text).stdout == "src/mypkg/__init__.py\nsrc/mypkg/late.py\n"
+
+
+def test_what_a_package_lacks_travels_by_value(local: Project) -> None:
+    install(local)
+    local.write(".kineticignore", "src/mypkg/\n")
+    text = """
+import site; site.addsitedir("pth")
+import kinetic, mypkg
+
+@kinetic.run(local=True, logs="none")
+def train(): return mypkg.Model.__name__
+
+print(train())
+"""
+    assert local.run(text).stdout == "Model\n"
+
+
+def test_what_a_file_before_it_hides_travels_by_value(local: Project) -> None:
+    """The program imported another mypkg than the job would."""
+    install(local)
+    local.write("mypkg.py", "class Model: name = 'the other'\n")
+    text = """
+import sys; sys.path.insert(0, "src")
+import kinetic, mypkg
+
+@kinetic.run(local=True, logs="none")
+def train(): return getattr(mypkg.Model, "name", "this one")
+
+print(train())
+"""
+    assert local.run(text).stdout == "this one\n"

@@ -4,6 +4,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
@@ -70,9 +71,11 @@ type explainedAccelerator struct {
 type explainedBundle struct {
 	Root string `json:"root"`
 	// Entry is the file to run, relative to Root.
-	Entry *string         `json:"entry"`
-	Files []explainedFile `json:"files"`
-	Bytes int64           `json:"bytes"`
+	Entry *string `json:"entry"`
+	// SysPath are directories, relative to Root, where the job's Python looks for modules, in order.
+	SysPath []string        `json:"sysPath"`
+	Files   []explainedFile `json:"files"`
+	Bytes   int64           `json:"bytes"`
 	// LeftOut are directories with fetched outputs, relative to Root, null if there are none.
 	LeftOut []string `json:"leftOut"`
 }
@@ -233,6 +236,10 @@ func New(p submit.Planned, o provide.Estimate, prices price.Table) Explanation {
 		Deps:        explainDeps(wanted),
 		Job:         explainJob(s),
 		Warnings:    append([]string{}, p.Warnings...),
+	}
+	e.Bundle.SysPath = make([]string, 0, len(p.SysPath))
+	for _, dir := range p.SysPath {
+		e.Bundle.SysPath = append(e.Bundle.SysPath, path.Clean(dir))
 	}
 	e.Bundle.Files = make([]explainedFile, 0, len(p.Files.Index.Files))
 	for _, f := range p.Files.Index.Files {

@@ -10,7 +10,8 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from importlib.machinery import PathFinder
 from typing import NamedTuple, Optional
 
 import cloudpickle
@@ -77,21 +78,35 @@ def travelling(modules: Sequence[types.ModuleType]) -> Iterator[None]:
                 cloudpickle.unregister_pickle_by_value(module)
 
 
-def strangers(project: Project, root_flags: Sequence[str]) -> list[types.ModuleType]:
+class Package(NamedTuple):
+    """What is packaged.
+
+    Attributes:
+        root: the directory whose files are packaged.
+        places: directories where the job's imports search, in order.
+        sources: the paths of the packaged Python files.
+    """
+
+    root: str
+    places: Sequence[str]
+    sources: Set[str]
+
+
+def strangers(project: Project, flags: Sequence[str]) -> list[types.ModuleType]:
     """Return the loaded modules that the job can't import by their name.
 
     Args:
         project: what is packaged.
-        root_flags: the parameters that decide what is packaged, as words of a command line.
+        flags: the parameters that decide what is packaged, as words of a command line.
     """
     found, places = sources(), search_path(project.entry)
-    if any(project.target is None or not importable(name, file, places) for name, file in found.items()):
-        root = package_root(project, tuple(root_flags))
-        if root:
-            places = search_path(project.entry, root)
-        elif project.target is None:
-            places = []  # the working directory is one that is never packaged, such as a home
-    return [sys.modules[name] for name, file in found.items() if not importable(name, file, places)]
+    strange = [name for name, file in found.items() if project.target is None or find(name, places) != file]
+    if strange:
+        package = packaged(project, tuple(flags), frozenset(found.values()))
+        if package:
+            places = [*search_path(project.entry, package.root), *package.places]
+            strange = [name for name, file in found.items() if file not in package.sources or find(name, places) != file]
+    return [sys.modules[name] for name in strange]
 
 
 def sources() -> dict[str, str]:
@@ -106,10 +121,15 @@ def sources() -> dict[str, str]:
     return found
 
 
-def importable(name: str, file: str, places: Sequence[str]) -> bool:
-    """Report whether a search of these directories for the module finds the file."""
-    stem = name.replace(".", os.sep)
-    return any(file in (os.path.join(place, stem + ".py"), os.path.join(place, stem, "__init__.py")) for place in places)
+def find(name: str, places: Sequence[str]) -> Optional[str]:
+    """Return the file that an import of the module finds if it searches these directories, or None."""
+    parts, found, file = name.split("."), list(places), None
+    for count in range(1, len(parts) + 1):
+        spec = PathFinder.find_spec(".".join(parts[:count]), found)
+        if spec is None:
+            return None
+        found, file = list(spec.submodule_search_locations or []), spec.origin
+    return file
 
 
 def search_path(entry: str, root: Optional[str] = None) -> list[str]:
@@ -124,25 +144,28 @@ def search_path(entry: str, root: Optional[str] = None) -> list[str]:
     return places
 
 
-def package_root(project: Project, root_flags: tuple[str, ...]) -> Optional[str]:
-    """Return the directory that is packaged, or None if it can't be told; then nothing outside of the entry is relied on.
+def packaged(project: Project, flags: tuple[str, ...], loaded: Set[str]) -> Optional[Package]:
+    """Return what is packaged, or None if it can't be told; then nothing outside of the entry is relied on.
 
     Raises:
         NotInstalled, VersionMismatch, UsageError: the binary that submits would fail in the same way.
     """
     try:
-        return _asked_root(project, root_flags)
+        return _ask(project, flags, loaded)
     except (NotInstalled, VersionMismatch):
         raise
     except KineticError as exc:
-        if isinstance(exc, UsageError) and (project.target or root_flags):
+        if isinstance(exc, UsageError) and (project.target or flags):
             raise
         return None  # a usage error without either: the working directory is a home, of which a call without a script needs nothing
 
 
-@functools.lru_cache(maxsize=None)  # which directory is packaged does not change while a program runs; a failure is not kept
-def _asked_root(project: Project, root_flags: tuple[str, ...]) -> str:
-    words = [*root_flags, "--local", "--explain", "--output=json"]
+@functools.lru_cache(maxsize=8)  # the answer holds as long as the same files are loaded; a failure is not kept
+def _ask(project: Project, flags: tuple[str, ...], loaded: Set[str]) -> Package:
+    words = [*flags, "--local", "--explain", "--output=json"]
     words += [project.target] if project.target else ["--command", "--", "true"]
-    root: str = process.ask(binaries.RUN, words)["bundle"]["root"]
-    return os.path.realpath(root)
+    bundle = process.ask(binaries.RUN, words)["bundle"]
+    root = os.path.realpath(bundle["root"])
+    places = [os.path.normpath(os.path.join(root, place)) for place in bundle["sysPath"]]
+    files = (file["path"] for file in bundle["files"])
+    return Package(root, places, frozenset(os.path.normpath(os.path.join(root, file)) for file in files if file.endswith(".py")))

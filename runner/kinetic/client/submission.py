@@ -19,7 +19,7 @@ from .report import Reporter
 R = TypeVar("R")
 
 PAYLOAD = "payload.pkl"
-ROOT_PARAMETERS = ("--package-root",)  # what decides which directory is packaged
+PACKAGE_PARAMETERS = ("--package-root=", "--requirements=")  # what decides which files are packaged, and where imports search
 
 
 def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R:
@@ -85,8 +85,7 @@ def prepared(
     here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
     with scratch.directory() as directory:
         file = os.path.join(directory, PAYLOAD)
-        root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
-        modules = project.strangers(here, root_flags)
+        modules = project.strangers(here, [flag for flag in flags if flag.startswith(PACKAGE_PARAMETERS)])
         with project.travelling(modules):
             payload.write(file, function, args, kwargs, inputs, here.main, shown)
         more = lines(directory, inputs, modules) if lines is not None else []
