@@ -97,18 +97,25 @@ func (p *Planned) findDeps(layout pack.Layout, entryDir string, c api.Call, m Ma
 func moduleDirs(projects []string, root string, known []string) []string {
 	var found []string
 	for _, dir := range projects {
-		if src := filepath.Join(dir, "src"); isDir(src) {
+		if src := filepath.Join(dir, "src"); isDir(src) && !isFile(filepath.Join(src, "__init__.py")) {
 			dir = src
 		}
 		rel, err := filepath.Rel(root, dir)
 		if err != nil || !filepath.IsLocal(rel) || !isDir(dir) {
 			continue
 		}
-		if rel = filepath.ToSlash(rel); !slices.Contains(known, rel) && !slices.Contains(found, rel) {
+		rel = filepath.ToSlash(rel)
+		isKnown := func(dir string) bool { return path.Clean(dir) == rel }
+		if !slices.ContainsFunc(known, isKnown) && !slices.Contains(found, rel) {
 			found = append(found, rel)
 		}
 	}
 	return found
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func isDir(path string) bool {

@@ -22,26 +22,31 @@ import (
 // their versions and entry points. What other programs find comes last, because they may be anybody's: those of a command, and those
 // that the call starts.
 func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
-	dirs := moduleDirs(p.Deps.LocalDirs, layout.Root, c.SysPath)
-	p.SysPath = slices.Concat(c.SysPath, dirs)
+	p.SysPath = slices.Concat(c.SysPath, moduleDirs(p.Deps.LocalDirs, layout.Root, c.SysPath))
 	if c.Kind != api.CallCommand {
 		c.SysPath = p.SysPath
 	}
+	projects := p.Deps.LocalDirs
+	if c.Kind != api.CallPickle && isInstallable(layout.Root) && !slices.Contains(projects, layout.Root) {
+		projects = append(slices.Clone(projects), layout.Root) // no requirement names it; what it has comes last, so that it hides nothing
+	}
+	last := moduleDirs(projects, layout.Root, nil)
+	searched := slices.Concat(p.SysPath, last)
 	texts := map[string]string{}
-	for _, dir := range moduleDirs(p.Deps.LocalDirs, layout.Root, nil) {
+	for _, dir := range last {
 		if strings.ContainsAny(dir, "\r\n") || strings.TrimSpace(dir) != dir {
 			continue // it would be another line, which Python may run
 		}
 		texts[api.MetadataDir+"/projects.pth"] += "../" + dir + "\n"
 	}
 	var names []string
-	for _, dir := range p.Deps.LocalDirs {
+	for _, dir := range projects {
 		if !layout.Contains(dir) {
 			continue
 		}
 		d := deps.DistributionOf(dir)
 		name := strings.ReplaceAll(requirement.Normalize(d.Name), "-", "_")
-		if d.Name == "" || slices.Contains(names, name) || p.hasMetadata(name) {
+		if d.Name == "" || slices.Contains(names, name) || p.hasMetadata(name, searched) {
 			continue
 		}
 		version := d.Version
@@ -66,15 +71,20 @@ func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 	return p.Files.Add(texts)
 }
 
+// isInstallable reports whether pip could install the project in a directory.
+func isInstallable(dir string) bool {
+	return deps.DistributionOf(dir).Name != "" || isFile(filepath.Join(dir, "setup.py")) || isFile(filepath.Join(dir, "setup.cfg"))
+}
+
 // hasMetadata reports whether the package has the metadata of a project where a job looks for it.
-func (p *Planned) hasMetadata(name string) bool {
+func (p *Planned) hasMetadata(name string, sysPath []string) bool {
 	for _, f := range p.Files.Index.Files {
 		dir, file := path.Split(f.Path)
 		if file != "PKG-INFO" && file != "METADATA" {
 			continue
 		}
 		parent, dir := path.Split(path.Clean(dir))
-		if distribution(dir) == name && slices.ContainsFunc(p.SysPath, func(s string) bool { return path.Clean(s) == path.Clean(parent) }) {
+		if distribution(dir) == name && slices.ContainsFunc(sysPath, func(s string) bool { return path.Clean(s) == path.Clean(parent) }) {
 			return true
 		}
 	}

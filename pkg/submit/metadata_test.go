@@ -26,21 +26,24 @@ func TestMetadataOfProjects(t *testing.T) {
 		change func(*api.Request, *config.Target)
 		want   string // what is added, and the directories on sys.path
 	}{
-		"a version":              {map[string]string{"pyproject.toml": fixed}, nil, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | ."},
-		"of a command":           {map[string]string{"pyproject.toml": fixed, "src/p.py": ""}, command, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | "},
-		"beside requirements":    {map[string]string{"pyproject.toml": fixed, "requirements.txt": "six\n"}, nil, " | "},
-		"in an image of our own": {map[string]string{"pyproject.toml": fixed}, own, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | ."},
+		"a version":                   {map[string]string{"pyproject.toml": fixed}, nil, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | "},
+		"of a command":                {map[string]string{"pyproject.toml": fixed, "src/p.py": ""}, command, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | "},
+		"beside requirements":         {map[string]string{"pyproject.toml": fixed, "requirements.txt": "six\n"}, nil, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | "},
+		"in src, beside requirements": {map[string]string{"pyproject.toml": fixed, "requirements.txt": "six\n", "src/p.py": ""}, nil, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | "},
+		"of a setup.py":               {map[string]string{"setup.py": "", "src/p.py": ""}, nil, "projects.pth | "},
+		"of no project":               {map[string]string{"requirements.txt": "six\n", "src/p.py": ""}, nil, " | "},
+		"in an image of our own":      {map[string]string{"pyproject.toml": fixed}, own, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | "},
 		"entry points": {map[string]string{"pyproject.toml": fixed + "scripts.x = \"p:f\"\nentry-points.g.y = \"p:g\"\n"}, nil,
-			"my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD my_p-1_2.dist-info/entry_points.txt projects.pth | ."},
-		"of Poetry":                           {map[string]string{"pyproject.toml": "[tool.poetry]\nname = \"q\"\nversion = \"2\"\n"}, nil, "projects.pth q-2.dist-info/METADATA q-2.dist-info/RECORD | ."},
-		"unknown":                             {map[string]string{"pyproject.toml": dynamic}, nil, "projects.pth | ."},
-		"as installed":                        {map[string]string{"pyproject.toml": dynamic, ".venv/lib/python3.12/site-packages/my_p-3.dist-info/METADATA": info}, own, "my_p-3.dev1.dist-info/METADATA my_p-3.dev1.dist-info/RECORD projects.pth | ."},
+			"my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD my_p-1_2.dist-info/entry_points.txt projects.pth | "},
+		"of Poetry":                           {map[string]string{"pyproject.toml": "[tool.poetry]\nname = \"q\"\nversion = \"2\"\n"}, nil, "projects.pth q-2.dist-info/METADATA q-2.dist-info/RECORD | "},
+		"unknown":                             {map[string]string{"pyproject.toml": dynamic}, nil, "projects.pth | "},
+		"as installed":                        {map[string]string{"pyproject.toml": dynamic, ".venv/lib/python3.12/site-packages/my_p-3.dist-info/METADATA": info}, own, "my_p-3.dev1.dist-info/METADATA my_p-3.dev1.dist-info/RECORD projects.pth | "},
 		"of an egg-info that is not packaged": {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info, ".kineticignore": "*.egg-info\n"}, nil, "my_p-3.dev1.dist-info/METADATA my_p-3.dev1.dist-info/RECORD projects.pth | src"},
 		"of an egg-info that is":              {map[string]string{"pyproject.toml": dynamic, "src/my_p.egg-info/PKG-INFO": info}, nil, "projects.pth | src"},
 		"members":                             {map[string]string{"requirements.txt": "-e ./a\n-e ./b\n", "a/pyproject.toml": fixed, "b/pyproject.toml": strings.ReplaceAll(fixed, "My.P", "b")}, nil, "b-1_2.dist-info/METADATA b-1_2.dist-info/RECORD my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | a b"},
 		"of a job that submits this one":      {map[string]string{"requirements.txt": "-e ./a\n", "a/pyproject.toml": fixed, ".kinetic-metadata/b-1.dist-info/METADATA": info, ".kinetic-metadata/projects.pth": "../b\n"}, nil, "my_p-1_2.dist-info/METADATA my_p-1_2.dist-info/RECORD projects.pth | a"},
 		"without a name":                      {map[string]string{"requirements.txt": "six\n", "pyproject.toml": "[tool.ruff]\n"}, nil, " | "},
-		"with a name that is none":            {map[string]string{"pyproject.toml": "[project]\nname = \"../x\"\nversion = \"1\"\n"}, nil, "projects.pth | ."},
+		"with a name that is none":            {map[string]string{"pyproject.toml": "[project]\nname = \"../x\"\nversion = \"1\"\n"}, nil, "projects.pth | "},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

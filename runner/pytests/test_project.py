@@ -44,6 +44,7 @@ FAILING: dict[str, tuple[Optional[str], tuple[str, ...], Optional[str], Optional
     "a mistake of the user's": (SCRIPT, (), "fails usage 2", UsageError),
     "a root that is not there": (None, ("--package-root=/no/such",), "fails usage 2", UsageError),
     "a home, without a script": (None, (), "fails usage 2", None),
+    "a home, with requirements": (None, ("--requirements=more.txt",), "fails usage 2", None),
     "otherwise": (SCRIPT, (), "fails failed 1", None),
     "killed": (SCRIPT, (), "kill -KILL $$", None),
 }

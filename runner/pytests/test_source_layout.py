@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import Project
 
 INSTALLED = '[project]\nname = "mypkg"\nversion = "1"\n'
@@ -78,19 +79,62 @@ print(where(mypkg.late.Late)[1])
     assert local.run(text).stdout == "src/mypkg/__init__.py\nsrc/mypkg/late.py\n"
 
 
-def test_what_a_package_lacks_travels_by_value(local: Project) -> None:
+@pytest.mark.parametrize(
+    "parameters, by_name",
+    [("", True), (", requirements='more.txt'", False), (", flags=['--requirements', 'more.txt']", False)],
+)
+def test_requirements_that_do_not_name_the_project(local: Project, parameters: str, by_name: bool) -> None:
+    """Its modules travel by value then."""
     install(local)
-    local.write(".kineticignore", "src/mypkg/\n")
-    text = """
-import site; site.addsitedir("pth")
-import kinetic, mypkg
+    local.write("requirements.txt", "six\n-e .\n")
+    local.write("more.txt", "six\n")
+    text = f"""
+import site, sys; site.addsitedir("pth")
+import kinetic
+from mypkg import Model
 
-@kinetic.run(local=True, logs="none")
-def train(): return mypkg.Model.__name__
+@kinetic.run(local=True, logs="none"{parameters})
+def train(): return Model.__name__, "mypkg" in sys.modules
 
 print(train())
 """
-    assert local.run(text).stdout == "Model\n"
+    assert local.run(text).stdout == f"('Model', {by_name})\n"
+
+
+@pytest.mark.parametrize("ignored", ["src/mypkg/", "src/mypkg/eval.py"])
+def test_what_is_not_packaged_as_a_whole_travels_by_value(local: Project, ignored: str) -> None:
+    install(local)
+    local.write(".kineticignore", ignored + "\n")
+    local.write("src/mypkg/__init__.py", "import mypkg.eval\nclass Model: pass\n")
+    text = """
+import site; site.addsitedir("pth")
+import kinetic
+from mypkg import Model
+
+@kinetic.run(local=True, logs="none")
+def train(): return Model.__name__
+
+print(train())
+"""
+    assert local.run(text).stdout == "evaluated\nModel\n"
+
+
+def test_modules_whose_packages_are_not_loaded(local: Project) -> None:
+    """Plugins that a program loads by path, and tests of pytest --import-mode=importlib."""
+    source(local)
+    local.write("src/plugins/models/resnet.py", "class Net: pass\n")
+    text = """
+import sys, importlib.util, kinetic
+spec = importlib.util.spec_from_file_location("plugins.models.resnet", "src/plugins/models/resnet.py")
+resnet = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(resnet)
+
+@kinetic.run(local=True, logs="none")
+def train(): return resnet.Net.__name__
+
+print(train())
+"""
+    assert local.run(text).stdout == "Net\n"
 
 
 def test_what_a_file_before_it_hides_travels_by_value(local: Project) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from typing import Optional
 
 from . import checks
@@ -43,3 +44,8 @@ def seconds(timeout: Duration) -> float:
     if not isinstance(timeout, str) or checks.is_number(timeout):
         return float(timeout)
     return sum(float(number) * SECONDS[unit] for number, unit in re.findall(rf"({checks.NUMBER})([a-zµμ]+)", timeout))
+
+
+def words_of(line: Sequence[str], names: Collection[str]) -> list[str]:
+    """Return the words of a command line that give these flags, as `--name=value` or as two words."""
+    return [word for word, before in zip(line, ["", *line]) if word.partition("=")[0] in names or before in names]

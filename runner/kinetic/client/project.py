@@ -10,8 +10,8 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Iterator, Sequence, Set
-from importlib.machinery import PathFinder
+from collections.abc import Iterator, Mapping, Sequence, Set
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import NamedTuple, Optional
 
 import cloudpickle
@@ -100,12 +100,15 @@ def strangers(project: Project, flags: Sequence[str]) -> list[types.ModuleType]:
         flags: the parameters that decide what is packaged, as words of a command line.
     """
     found, places = sources(), search_path(project.entry)
-    strange = [name for name, file in found.items() if project.target is None or find(name, places) != file]
+    strange = {name: file for name, file in found.items() if project.target is None or not is_in(places, name, file)}
     if strange:
         package = packaged(project, tuple(flags), frozenset(found.values()))
         if package:
-            places = [*search_path(project.entry, package.root), *package.places]
-            strange = [name for name, file in found.items() if file not in package.sources or find(name, places) != file]
+            places = search_path(project.entry, package.root)
+            strange = {name: file for name, file in found.items() if not is_in(places, name, file)}
+            places += [place for place in package.places if place not in places]
+            lost = {top(name) for name in unlike(strange, places)} | {top(name) for name, file in strange.items() if file not in package.sources}
+            strange = {name: file for name, file in strange.items() if top(name) in lost}
     return [sys.modules[name] for name in strange]
 
 
@@ -121,15 +124,30 @@ def sources() -> dict[str, str]:
     return found
 
 
-def find(name: str, places: Sequence[str]) -> Optional[str]:
-    """Return the file that an import of the module finds if it searches these directories, or None."""
-    parts, found, file = name.split("."), list(places), None
-    for count in range(1, len(parts) + 1):
-        spec = PathFinder.find_spec(".".join(parts[:count]), found)
-        if spec is None:
-            return None
-        found, file = list(spec.submodule_search_locations or []), spec.origin
-    return file
+def is_in(places: Sequence[str], name: str, file: str) -> bool:
+    """Report whether one of these directories has a module in that file."""
+    stem = name.replace(".", os.sep)
+    return any(file in (os.path.join(place, stem + ".py"), os.path.join(place, stem, "__init__.py")) for place in places)
+
+
+def top(name: str) -> str:
+    """Return the outermost package of a module."""
+    return name.partition(".")[0]
+
+
+def unlike(modules: Mapping[str, str], places: Sequence[str]) -> list[str]:
+    """Return the modules for which an import that searches these directories finds nothing, or another file."""
+    known: dict[str, Optional[ModuleSpec]] = {}
+
+    def find(name: str) -> Optional[ModuleSpec]:
+        if name not in known:
+            above, _, last = name.rpartition(".")
+            package = find(above) if above else None
+            searched = places if not above else (package and package.submodule_search_locations) or []
+            known[name] = PathFinder.find_spec(last, list(searched))
+        return known[name]
+
+    return [name for name, file in modules.items() if getattr(find(name), "origin", None) != file]
 
 
 def search_path(entry: str, root: Optional[str] = None) -> list[str]:
@@ -155,9 +173,9 @@ def packaged(project: Project, flags: tuple[str, ...], loaded: Set[str]) -> Opti
     except (NotInstalled, VersionMismatch):
         raise
     except KineticError as exc:
-        if isinstance(exc, UsageError) and (project.target or flags):
+        if isinstance(exc, UsageError) and (project.target or any(flag.startswith("--package-root") for flag in flags)):
             raise
-        return None  # a usage error without either: the working directory is a home, of which a call without a script needs nothing
+        return None  # a usage error: the working directory is a home, of which a call without a script needs nothing
 
 
 @functools.lru_cache(maxsize=8)  # the answer holds as long as the same files are loaded; a failure is not kept

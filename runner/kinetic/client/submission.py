@@ -13,13 +13,14 @@ from typing import Any, Optional, TypeVar
 from ..cell import cell
 from ..decorator import RemoteCallable
 from . import advice, binaries, facts, fitting, payload, process, project, result, scratch
+from .flags import words_of
 from .handle import JobHandle
 from .report import Reporter
 
 R = TypeVar("R")
 
 PAYLOAD = "payload.pkl"
-PACKAGE_PARAMETERS = ("--package-root=", "--requirements=")  # what decides which files are packaged, and where imports search
+PACKAGE_PARAMETERS = ("--package-root", "--requirements")  # what decides which files are packaged, and where imports search
 
 
 def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R:
@@ -85,7 +86,7 @@ def prepared(
     here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
     with scratch.directory() as directory:
         file = os.path.join(directory, PAYLOAD)
-        modules = project.strangers(here, [flag for flag in flags if flag.startswith(PACKAGE_PARAMETERS)])
+        modules = project.strangers(here, words_of(flags, PACKAGE_PARAMETERS))
         with project.travelling(modules):
             payload.write(file, function, args, kwargs, inputs, here.main, shown)
         more = lines(directory, inputs, modules) if lines is not None else []
