@@ -153,10 +153,10 @@ def without_end_lines(data):
 
 
 def program(change):
-    """A runner in which something is changed first, such as a constant; every module of the package has its name."""
+    """A runner in which something is changed first, such as a constant; every module of the package has its name. It ends as ahead.py does, after what the change has registered."""
     names = "attempt child ending errands log publish process single spool store supervisor"
     imports = f"import kinetic_runner; from kinetic_runner import {', '.join(names.split())}; from kinetic_runner.store import gcs"
-    return f"import sys; sys.path.insert(0, {RUNNER!r}); {imports}; from kinetic_runner.main import main\n{change}\nsys.exit(main(sys.argv, []))"
+    return f"import sys; sys.path.insert(0, {RUNNER!r}); {imports}; from kinetic_runner.main import main\n{change}\nimport atexit, os\ncode = main(sys.argv, [])\natexit._run_exitfuncs()\nsys.stdout.flush()\nos._exit(code)"
 
 
 def kill_session(leader):
