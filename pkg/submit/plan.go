@@ -160,6 +160,9 @@ func (p Planned) doubts() []string {
 	if r.HangTimeout > 0 && r.OutputMount {
 		warnings = append(warnings, "--hang-timeout does not see files written with --output-mount: a call that only writes there counts as hung")
 	}
+	if list := p.inputs.OneList(); list != "" {
+		warnings = append(warnings, "--map "+r.Map+": "+list)
+	}
 	if r.MapResume == "" { // else Resolve decides how many pods there are
 		warnings = append(warnings, rereadWarnings(s.Map, p.inputs.Size)...)
 	}
@@ -365,7 +368,11 @@ func (p *Planned) check(ctx context.Context, c api.Call, args []string, in call.
 		Args: args, Forms: in.Forms, Values: in.Values, Local: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
 	if err != nil {
-		return nil, ofInputs(p.request, err)
+		err = ofInputs(p.request, err)
+		if list := in.OneList(); list != "" {
+			err = fmt.Errorf("%w; %s", err, list)
+		}
+		return nil, err
 	}
 	if err := checkDecorator(c.File+":"+c.Function, found.Decorator); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
@@ -56,7 +57,9 @@ func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
 		failed.Code = *s.ExitCode
-		text += fmt.Sprintf("(exit code %d comes from your program)\n", failed.Code)
+		if !strings.Contains(s.Message, ", reported as ") { // of a code that means something else here
+			text += fmt.Sprintf("(exit code %d comes from your program)\n", failed.Code)
+		}
 	}
 	err = failed.In(w, text)
 	PrintResumeHint(w, j)

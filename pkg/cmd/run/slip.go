@@ -49,6 +49,8 @@ func (f *flags) passing(words []string, unknown *pflag.NotExistError) string {
 		return fmt.Sprintf("pass arguments to the module after --: kubectl kinetic run -m %s -- %s …", f.module, dashed)
 	case len(words) == 0:
 		return ""
+	case f.request.Command:
+		return fmt.Sprintf("write the command after --: kubectl kinetic run --command -- %s %s …", strings.Join(words, " "), dashed)
 	case strings.Contains(words[0], ":"):
 		return fmt.Sprintf("pass arguments to the function with --arg: kubectl kinetic run %s --arg %s=…", words[0], strings.ReplaceAll(name, "-", "_"))
 	}

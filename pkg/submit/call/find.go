@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -60,8 +61,17 @@ func missingFile(word, path, cwd string) error {
 	}
 	base := filepath.Base(path)
 	message := fmt.Sprintf("there is no file %s in %s", base, dir)
-	if hint := human.DidYouMean(base, filesIn(dir)); hint != "" {
+	hint, program := human.DidYouMean(base, filesIn(dir)), ""
+	if _, err := exec.LookPath(word); err == nil && !strings.ContainsAny(word, `/\`) {
+		program = "to run the program " + word + ", use --command -- " + word
+	}
+	switch {
+	case hint != "" && program != "":
+		return errors.New(message + ": " + hint + " Or " + program)
+	case hint != "":
 		return errors.New(message + ": " + hint)
+	case program != "":
+		return errors.New(message + "; " + program)
 	}
 	return errors.New(message + "; TARGET is a file, FILE:FUNCTION or MODULE:FUNCTION, and -m runs a module")
 }

@@ -78,3 +78,19 @@ func TestReadInputsFindsKindsOfValues(t *testing.T) {
 		t.Errorf("%v; -want +got:\n%s", err, diff)
 	}
 }
+
+// TestOneList: a file that json.dump has written has all inputs in one line.
+func TestOneList(t *testing.T) {
+	for lines, want := range map[string]bool{
+		`[{"lr": 1}, {"lr": 2}]`: true, `[{"lr": 1}]`: false, `[{"lr": 1}, 2]`: false, "[1, 2]": false, `{"lr": 1}`: false,
+		"[{}, {}]\n[{}, {}]": false,
+	} {
+		in, err := ReadInputs(strings.NewReader(lines), io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := in.OneList(); (got != "") != want {
+			t.Errorf("%s: %q, want one: %v", lines, got, want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -63,6 +64,11 @@ func Parse(w api.Invocation, cwd string) (Target, error) {
 	if t.Kind != api.CallFunction {
 		if len(w.KWArgs) > 0 {
 			return Target{}, fmt.Errorf("--arg %s: only functions take named arguments; %s", w.KWArgs[0], insteadOfArg(t.Kind))
+		}
+		for _, arg := range w.Args {
+			if !utf8.ValidString(arg) {
+				return Target{}, fmt.Errorf("argument %q after -- is not UTF-8: pass it in a file of the project", arg)
+			}
 		}
 		t.Args = w.Args
 		return t, nil

@@ -110,6 +110,8 @@ func TestParseRejects(t *testing.T) {
 		"-m alone":                             {words("-m"), []string{"-m: name the module"}},
 		"a missing file":                       {words("trian.py"), []string{"there is no file trian.py in " + dir, `did you mean "train.py"`}},
 		"one without .py":                      {words("train"), []string{`did you mean "train.py"`}},
+		"a program":                            {words("ls"), []string{"there is no file ls in " + dir, "; to run the program ls, use --command -- ls"}},
+		"an argument that is not UTF-8":        {words("train.py", "--", "caf\xe9"), []string{`argument "caf\xe9" after -- is not UTF-8`}},
 		"one like nothing here":                {words("zebra.txt"), []string{"there is no file zebra.txt", "TARGET is a file"}},
 		"one in a directory":                   {words("src/trane.py"), []string{"no file trane.py in " + filepath.Join(dir, "src"), `did you mean "train.py"`}},
 		"one in a missing directory":           {words("scr/train.py"), []string{"there is no file scr/train.py: its directory does not exist"}},
