@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -71,7 +70,7 @@ func destinationOf(files []outputs.File, at, followed, dest string) (string, []o
 	}
 	info, err := os.Stat(dest)
 	switch {
-	case err == nil && info.IsDir(), strings.HasSuffix(dest, string(filepath.Separator)):
+	case err == nil && info.IsDir(), dest != "" && os.IsPathSeparator(dest[len(dest)-1]):
 		return dest, []outputs.Transfer{outputs.As(files[0], path.Base(at))}, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", nil, fmt.Errorf("copying output %s: %w", at, err)

@@ -1,12 +1,11 @@
 package deps
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // logicalLine is a line of a requirements file whose continuations were joined.
@@ -34,7 +33,7 @@ func commentAt(line string) int {
 // logicalLines reads the lines of a requirements file as pip does, without those that say nothing.
 // A comment ends a line that was continued.
 func logicalLines(text []byte, name string) ([]logicalLine, error) {
-	text = bytes.TrimPrefix(fromUTF16(text), []byte("\ufeff"))
+	text = platform.Text(text)
 	var lines []logicalLine
 	var parts []string
 	first, number := 0, 0
@@ -66,23 +65,6 @@ func logicalLines(text []byte, name string) ([]logicalLine, error) {
 	}
 	end()
 	return lines, nil
-}
-
-// fromUTF16 returns a text in UTF-8 if a byte order mark says that it is UTF-16, which > of Windows
-// PowerShell writes; else the text.
-func fromUTF16(text []byte) []byte {
-	var order binary.ByteOrder = binary.LittleEndian
-	switch {
-	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	case !bytes.HasPrefix(text, []byte{0xff, 0xfe}):
-		return text
-	}
-	units := make([]uint16, 0, len(text)/2)
-	for ; len(text) > 1; text = text[2:] {
-		units = append(units, order.Uint16(text))
-	}
-	return []byte(string(utf16.Decode(units)))
 }
 
 func newLogicalLine(text string, number int) logicalLine {

@@ -117,6 +117,12 @@ func TestFind(t *testing.T) {
 			files: []string{"link -> home/p", "home/p/sub/"},
 			entry: "home/p", cwd: "link/sub", want: layout{root: "home/p", base: "home/p"},
 		},
+		"a repository of documents": {
+			files: []string{"home/Documents/.git/"}, entry: "home/Documents/exp", want: layout{root: "home/Documents", base: "home/Documents/exp"},
+		},
+		"a project in documents": {
+			files: []string{"home/Documents/notes"}, entry: "home/Documents/exp", want: layout{root: "home/Documents/exp", base: "home/Documents/exp"},
+		},
 		"PYTHONPATH": {
 			files: []string{"home/p/lib/", "home/p/x/site-packages/y/", "elsewhere/"},
 			entry: "home/p", cwd: "home/p",
@@ -178,6 +184,7 @@ func TestFindRefusesWhatHoldsMoreThanAProject(t *testing.T) {
 		entry, what string
 	}{
 		"home":                         {entry: "home", what: "your home directory"},
+		"the desktop":                  {files: []string{"home/Desktop/notes"}, entry: "home/Desktop", what: "your Desktop directory"},
 		"home under another name":      {files: []string{"link -> home"}, entry: "link", what: "your home directory"},
 		"a project, but a home in use": {files: []string{"home/.git/", "home/.ssh/"}, entry: "home", what: "your home directory"},
 		"the same with settings":       {files: []string{"home/requirements.txt", "home/.config/"}, entry: "home", what: "your home directory"},

@@ -1,11 +1,12 @@
 package pack
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // Rules are the patterns of a .kineticignore file, with the meaning they have in
@@ -28,8 +29,7 @@ const doubleStar = "**"
 // ParseRules reads the text of an ignore file. Errors name the line, from 1.
 func ParseRules(text []byte) (Rules, error) {
 	var r Rules
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // a byte order mark
-	for number, line := range strings.Split(string(text), "\n") {
+	for number, line := range strings.Split(string(platform.Text(text)), "\n") {
 		parsed, ok, err := parseLine(line)
 		if err != nil {
 			return Rules{}, fmt.Errorf("line %d: %w", number+1, err)

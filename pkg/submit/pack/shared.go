@@ -19,6 +19,11 @@ func shared(dir, home string) string {
 	if isDir(home, info) {
 		return "your home directory"
 	}
+	for _, name := range []string{"Desktop", "Documents", "Downloads", "OneDrive", "OneDrive/Desktop", "OneDrive/Documents"} {
+		if isDir(filepath.Join(home, filepath.FromSlash(name)), info) && !isMarked(dir) {
+			return "your " + name + " directory"
+		}
+	}
 	_, holdsHome := platform.RelativeAsWritten(dir, home)
 	// systemDirs belong to the machine or to all its users, on Linux, macOS and Windows. Their
 	// subdirectories may well be projects: /usr/src/app, /var/lib/jenkins/workspace/x.

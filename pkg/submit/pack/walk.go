@@ -311,6 +311,8 @@ func kind(mode fs.FileMode) string {
 		return "named pipe"
 	case mode&fs.ModeDevice != 0:
 		return "device"
+	case mode&fs.ModeIrregular != 0: // on Windows
+		return "junction or another special file"
 	default:
 		return "special file"
 	}
