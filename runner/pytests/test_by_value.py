@@ -145,3 +145,41 @@ def test_inputs_of_a_map_are_found_by_name(local: Project) -> None:
     text = "\n@kinetic.run(local=True, logs='none')\ndef size(layer): return pickle.loads(pickle.dumps([layer, double]))[1](layer.twice())\n"
     done = local.run(f"{BY_NAME}{text}print(size.map([Layer(1), Layer(2)]))")
     assert done.stdout == "[4, 8]\n"
+
+
+def test_paths_of_windows_are_paths_in_the_job(local: Project) -> None:
+    """No job can have a WindowsPath. (Here it is made without the check that it fits the system.)"""
+    text = """
+import pathlib, kinetic
+path = object.__new__(pathlib.WindowsPath)
+path._drv, path._root, path._parts = "", "", ["data", "a.csv"]
+DATA = path
+
+@kinetic.run(local=True, logs="none")
+def where(given): return str(given), str(DATA)
+
+print(where(path))
+"""
+    assert local.run(text).stdout == "('data/a.csv', 'data/a.csv')\n"
+
+
+@pytest.mark.parametrize("call", ["train()", "train.run_async()", "train.map([1])"])
+def test_a_process_that_starts_anew_submits_nothing(local: Project, call: str) -> None:
+    """It imports the program first, whose top level calls the job."""
+    text = f"""
+import multiprocessing, kinetic
+
+@kinetic.run(local=True, logs="none")
+def train(n=1): return n
+
+{call}
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context("spawn").Process(target=print, args=("started",))
+    process.start()
+    process.join()
+    print(process.exitcode)
+"""
+    done = local.run(text)
+    assert done.stdout == "1\n"
+    assert "multiprocessing imports this program again, and its top level submits a job: put the call under" in done.stderr

@@ -55,7 +55,7 @@ def area(width: int, height: int) -> int:
 
 
 def test_run_async(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/"}}')  # if it asks what is packaged
+    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/", "sysPath": [], "files": []}}')  # if it asks what is packaged
     handle = area.run_async(2, 3)
     line = recorded.lines()[-1]
     assert line[:3] == [binaries.RUN, "--accelerator=l4", "--cluster=main"]
@@ -77,7 +77,7 @@ MAPS: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize("parameters, expected", MAPS)
 def test_run_async_map(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, parameters: dict[str, Any], expected: list[str]) -> None:
-    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/"}}')
+    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/", "sysPath": [], "files": []}}')
     batch = area.run_async_map([(2, 3), {"width": 4, "height": 5}], **parameters)
     files = {"--payload": "PAYLOAD", "--map": "INPUTS"}
     assert [files.get(word.partition("=")[0], word) for word in recorded.lines()[-1]] == [binaries.RUN, *expected, "--detach"]
@@ -85,7 +85,7 @@ def test_run_async_map(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, para
 
 
 def test_tags_are_labels_beside_others(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/"}}')
+    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/", "sysPath": [], "files": []}}')
     labelled = area.with_options(labels={"team": "audio", "run": "1"})
     labelled.run_async_map([(2, 3)], tags={"team": "vision"})
     assert [word for word in recorded.lines()[-1] if word.startswith("--label")] == ["--label=team=vision", "--label=run=1"]

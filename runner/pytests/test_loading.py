@@ -129,3 +129,9 @@ def test_a_tensor_of_a_gpu_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> 
             return storage._load_from_bytes, (self.device,)
 
     assert loading.load(io.BytesIO(pickle.dumps([Tensor(b"cpu"), Tensor(b"cuda")]))) == [b"cpu", (b"cuda", "cpu")]
+
+
+def test_paths_of_a_job_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(loading.PATHS, "PosixPath", pathlib.PurePosixPath)
+    path = loading.load(io.BytesIO(pickle.dumps(pathlib.PosixPath("/kinetic/x"))))
+    assert path == pathlib.PurePosixPath("/kinetic/x") and not hasattr(path, "open")

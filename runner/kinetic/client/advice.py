@@ -37,6 +37,19 @@ def say_default(where: str, how: str) -> None:
     speaker(where)("note", "no accelerator is given, so this runs on cpu; choose one with " + how)
 
 
+def refuse_starting_process() -> None:
+    """Raise UsageError in a process of multiprocessing that imports the program again, before it does what it was started for.
+
+    Processes start like that on macOS and Windows, and with Python 3.14 on Linux. Each would submit a job of its own.
+    """
+    module = sys.modules.get("multiprocessing.process")
+    if module is not None and getattr(module.current_process(), "_inheriting", False):
+        raise UsageError(
+            "multiprocessing imports this program again, and its top level submits a job: "
+            'put the call under `if __name__ == "__main__":`'
+        )
+
+
 def require_terminal() -> None:
     """Raise UsageError for a call that waits for a debugger where nobody could attach one.
 

@@ -23,7 +23,7 @@ def digest(path: str) -> str:
         below.sort()
         for name in sorted(files):
             file = os.path.join(directory, name)
-            whole.update(of_file(file, os.path.relpath(file, path)))
+            whole.update(of_file(file, os.path.relpath(file, path).replace(os.sep, "/")))
     return whole.hexdigest()
 
 

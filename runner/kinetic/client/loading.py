@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import functools
 import io
+import os
+import pathlib
 import pickle
 import sys
 import weakref
@@ -16,6 +18,9 @@ MAKE = ("_make_skeleton_class", "_make_skeleton_enum")  # cloudpickle finds a cl
 FILL = "_class_setstate"  # and then sets all attributes of it
 
 _bare: weakref.WeakSet[type] = weakref.WeakSet()  # classes that were made, and not filled: another thread is at it, or it failed
+
+# Windows has no such paths: what stands for them there can't open anything.
+PATHS = {"PosixPath": pathlib.PurePosixPath} if os.name == "nt" else {}
 
 
 def load(stream: IO[bytes]) -> Any:
@@ -32,7 +37,8 @@ class Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str, /) -> Any:
         """Return what a module has under a name, as pickle.Unpickler.find_class does."""
-        found = super().find_class(module, name)
+        found = PATHS.get(name) if module.partition(".")[0] == "pathlib" else None
+        found = found or super().find_class(module, name)
         if module.startswith("cloudpickle."):  # which module it is depends on the version
             change = self._make if name in MAKE else self._fill if name == FILL else None
             return found if change is None else functools.partial(change, found)

@@ -74,6 +74,8 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
             return path_of, (self._inputs.name(obj),)
         if id(obj) in UNIQUE:
             return UNIQUE[id(obj)]
+        if type(obj) is pathlib.WindowsPath:  # which no job can have
+            return pathlib.Path, (obj.as_posix(),)
         if isinstance(obj, RemoteCallable):
             return obj.by_reference() if is_importable(obj) else obj.by_value()
         if is_own_cache(obj):

@@ -29,6 +29,7 @@ CALLER_FILES = "KINETIC_CALLER_FILES"  # descriptors of files that this process 
 CONFIRM = "confirm"  # it ends with the caller, which confirms that it has the result: before that, the binary deletes none
 
 MOST_WAITING = 1000  # events that were read and not handled; a binary that is faster waits
+LOOK_SECONDS = 0.2 if os.name == "nt" else None  # Python for Windows sees an interrupt only when it has waited
 
 
 class Answer(NamedTuple):
@@ -285,7 +286,10 @@ class Running:
 
     def __next__(self) -> Event:
         while self._readers:
-            event = self._events.get()
+            try:
+                event = self._events.get(timeout=LOOK_SECONDS)
+            except queue.Empty:
+                continue
             if event is None:
                 self._readers -= 1
                 continue

@@ -33,7 +33,7 @@ def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mappin
         words.append(f"--output-file={file}")
         if not function.options.all().get("debug"):
             words.append("--cleanup=delete")
-        report = reporter(function, on_submitted=lambda: os.unlink(os.path.join(directory, PAYLOAD)))  # the store has it
+        report = reporter(function, on_submitted=lambda: remove(os.path.join(directory, PAYLOAD)))  # the store has it
         return result.fetch(binaries.RUN, words, file, report, kept=[])  # type: ignore[no-any-return]
 
 
@@ -47,6 +47,12 @@ def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapp
     handle.obey(function.options.all())
     handle.remember(function.__wrapped__, args, kwargs)
     return handle
+
+
+def remove(file: str) -> None:
+    """Remove a file, unless another program holds it open on Windows. Its directory goes at the end."""
+    with contextlib.suppress(OSError):
+        os.unlink(file)
 
 
 def reporter(function: RemoteCallable[Any, Any], on_submitted: Optional[Callable[[], None]] = None) -> Reporter:
@@ -79,6 +85,7 @@ def prepared(
     Yields:
         The command line, and the file's directory, which only this user can read.
     """
+    advice.refuse_starting_process()
     if lines is None:
         fitting.binder(function)(args, kwargs)
     advice.default_accelerator(function.options.all(), is_cell=is_cell(function))
