@@ -121,6 +121,58 @@ class HeldOpen(KeeperCase):
         self.assertEqual(self.restored(), {"run/model.pt": "333"})
 
 
+class Collections(KeeperCase):
+    """Checkpoints below a new directory, such as kinetic.checkpoint_dir()."""
+
+    def save(self, folder, mark, *files):
+        for file in (*files, mark):
+            self.write(f"{folder}/{file}", "{\"step\": 1}")
+
+    def ended(self):
+        """Returns what is saved when the call is killed at once."""
+        self.living = False
+        self.keeper.finish(False)
+        return set(self.restored())
+
+    def test_the_first_checkpoint_with_its_mark_is_saved_at_once(self):
+        for folder, mark in (("checkpoints/step-100", ".metadata"), ("run/checkpoint-5", "trainer_state.json"), ("a/b/epoch_3", "DONE")):
+            with self.subTest(folder):
+                self.setUp()
+                self.save(folder, mark, "model", "optimizer/state")
+                self.assertEqual(self.ended(), {f"{folder}/model", f"{folder}/optimizer/state", f"{folder}/{mark}"})
+
+    def test_a_new_directory_in_one_in_use(self):
+        self.save("a/step-1", ".metadata", "model")
+        self.moment()
+        self.save("a/b/step-1", ".metadata", "model")
+        self.assertIn("a/b/step-1/model", self.ended())
+
+    def test_a_checkpoint_that_follows_holds_it_not_back(self):
+        self.save("checkpoints/step-1", ".metadata", "model")
+        self.hold("checkpoints/step-2/model", "half", ">")
+        self.assertIn("checkpoints/step-1/model", self.moment(lambda: self.write("checkpoints/step-2/more")))
+        self.assertNotIn("checkpoints/step-2/more", self.ended())
+
+    def test_the_mark_of_a_part_tells_nothing_of_the_checkpoint(self):
+        for part in ("checkpoint-1/optimizer_0", "run/checkpoint-1/global_step1", "snap/5/trainer"):
+            with self.subTest(part):
+                self.setUp()
+                self.save(part, ".metadata", "model")
+                self.hold("half", "half", ">")
+                self.assertEqual(self.ended(), set())
+
+    def test_a_mark_while_another_process_writes(self):
+        self.save("run/step-1", "DONE", "model-0")
+        self.hold("run/step-1/model-1", "half", ">")
+        self.write("run/config.json")
+        self.assertEqual(self.moment(), {})
+
+    def test_files_after_the_mark(self):
+        self.save("checkpoints/step-1", ".metadata", "model")
+        os.utime(self.path("checkpoints/step-1/model"), (2e9, 2e9))
+        self.assertEqual(self.ended(), set())
+
+
 class Appended(KeeperCase):
     def append(self, name, text):
         process = self.hold(name, text, ">>")

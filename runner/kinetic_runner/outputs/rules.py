@@ -5,6 +5,7 @@
 import collections
 import json
 import os
+import re
 
 from .moment import CHANGED, LOOSE, NEW_FOLDER, REMOVED, Unit
 from .observer import TICK
@@ -12,6 +13,9 @@ from .tree import FILE, FOLDER, folders_above, is_temporary
 
 # Files that frameworks write last into a checkpoint: PyTorch DCP, Orbax, Hugging Face, Hadoop.
 MARKS = {".metadata", "_CHECKPOINT_METADATA", "commit_success.txt", "trainer_state.json", "COMMIT", "_SUCCESS", "DONE"}
+
+# Names of directories that are checkpoints; parts of checkpoints have marks, too.
+CHECKPOINT = re.compile(r"(.*[._-])?(checkpoint|ckpt|step|epoch|iter|iteration)[-_=]?\d+")
 
 RESTLESS_SECONDS = 600.0  # after which a new directory that is never at rest is in use
 OPEN_SECONDS, OPEN_BYTES = 60.0, 64 << 20  # a file that is open for longer and not larger is a log, not a part of a checkpoint
@@ -26,6 +30,7 @@ def judge(moment, observer, everything=False, committed=False):
     that all that is closed is finished.
     """
     listing, state, saved = moment.listing, moment.state, observer.saved
+    note_collections(moment, observer)
     tops = {"": None}  # by directory: the new one that it counts with, if any
 
     def top_of(folder):
@@ -67,6 +72,24 @@ def judge(moment, observer, everything=False, committed=False):
                 observer.note_known(folders_above(path), moment.clock)
             elif listing[path].kind == FILE:
                 observer.note_finished(path, state[path], listing)
+
+
+def note_collections(moment, observer):
+    """Note that the directories above a new checkpoint that has its mark are in use: they collect checkpoints."""
+    listing, state, marks = moment.listing, moment.state, []
+    for mark in state:
+        folder, name = os.path.split(mark)
+        if name in MARKS and CHECKPOINT.fullmatch(os.path.basename(folder)):
+            above = folders_above(folder)
+            is_part = any(CHECKPOINT.fullmatch(os.path.basename(one)) for one in above)
+            if not is_part and not all(observer.is_known(one, listing) for one in above):
+                marks.append(mark)
+    for mark in sorted(marks, key=lambda path: listing[path].ctime)[-2:]:  # another may be of a save that goes on
+        folder = os.path.dirname(mark)
+        paths = {path for path in state if path == folder or path.startswith(folder + "/")}
+        files = [path for path in paths if listing[path].kind == FILE and not observer.is_log(path, state[path])]
+        if folder_is_whole(folder, paths, files, moment, observer) and not any(is_busy(path, moment, observer) for path in files):
+            observer.note_known(folders_above(folder), moment.clock)
 
 
 def make_unit(name, paths, is_folder, moment, observer, everything):
