@@ -162,7 +162,7 @@ def search_path(entry: str, root: Optional[str] = None) -> list[str]:
     return places
 
 
-def packaged(project: Project, flags: tuple[str, ...], loaded: Set[str]) -> Optional[Package]:
+def packaged(project: Project, flags: tuple[str, ...], loaded: frozenset[str]) -> Optional[Package]:
     """Return what is packaged, or None if it can't be told; then nothing outside of the entry is relied on.
 
     Raises:
@@ -179,7 +179,7 @@ def packaged(project: Project, flags: tuple[str, ...], loaded: Set[str]) -> Opti
 
 
 @functools.lru_cache(maxsize=8)  # the answer holds as long as the same files are loaded; a failure is not kept
-def _ask(project: Project, flags: tuple[str, ...], loaded: Set[str]) -> Package:
+def _ask(project: Project, flags: tuple[str, ...], loaded: frozenset[str]) -> Package:
     words = [*flags, "--local", "--explain", "--output=json"]
     words += [project.target] if project.target else ["--command", "--", "true"]
     bundle = process.ask(binaries.RUN, words)["bundle"]
