@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -97,11 +97,11 @@ func (p *Planned) findDeps(layout pack.Layout, entryDir string, c api.Call, m Ma
 func moduleDirs(projects []string, root string, known []string) []string {
 	var found []string
 	for _, dir := range projects {
-		if src := filepath.Join(dir, "src"); isDir(src) && !isFile(filepath.Join(src, "__init__.py")) {
+		if src := filepath.Join(dir, "src"); platform.IsDir(src) && !platform.IsFile(filepath.Join(src, "__init__.py")) {
 			dir = src
 		}
 		rel, err := filepath.Rel(root, dir)
-		if err != nil || !filepath.IsLocal(rel) || !isDir(dir) {
+		if err != nil || !filepath.IsLocal(rel) || !platform.IsDir(dir) {
 			continue
 		}
 		rel = filepath.ToSlash(rel)
@@ -111,16 +111,6 @@ func moduleDirs(projects []string, root string, known []string) []string {
 		}
 	}
 	return found
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // chooseEnvironment decides where the job's packages come from.

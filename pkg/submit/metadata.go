@@ -73,7 +73,7 @@ func (p *Planned) installProjects(layout pack.Layout, c *api.Call) error {
 
 // isInstallable reports whether pip could install the project in a directory.
 func isInstallable(dir string) bool {
-	return deps.DistributionOf(dir).Name != "" || isFile(filepath.Join(dir, "setup.py")) || isFile(filepath.Join(dir, "setup.cfg"))
+	return deps.DistributionOf(dir).Name != "" || platform.IsFile(filepath.Join(dir, "setup.py")) || platform.IsFile(filepath.Join(dir, "setup.cfg"))
 }
 
 // hasMetadata reports whether the package has the metadata of a project where a job looks for it.

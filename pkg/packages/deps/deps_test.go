@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"golang.org/x/tools/txtar"
 )
 
@@ -291,7 +292,7 @@ func TestMistakesHideNothing(t *testing.T) {
 	} {
 		o := at(project(t, archive), "")
 		o.Script = filepath.Join(o.Root, "x.py")
-		if !isFile(o.Script) {
+		if !platform.IsFile(o.Script) {
 			o.Script = ""
 		}
 		w, err := Find(o)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // Options say where to look, and what is wanted. All paths but File are absolute.
@@ -51,7 +53,7 @@ func Find(o Options) (Wanted, error) {
 			return Wanted{}, err
 		}
 		r.shown = filepath.ToSlash(o.File)
-		if !isFile(path) {
+		if !platform.IsFile(path) {
 			return Wanted{}, fmt.Errorf("--requirements %s: there is no file of that name", o.File)
 		}
 		return r.read(path, kind)
@@ -99,10 +101,10 @@ func search(dir, home string) (string, Kind) {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
 		for _, n := range names {
 			path := filepath.Join(dir, n.name)
-			if !isFile(path) {
+			if !platform.IsFile(path) {
 				continue
 			}
-			if lock := filepath.Join(dir, string(UVLock)); n.kind == Project && isFile(lock) {
+			if lock := filepath.Join(dir, string(UVLock)); n.kind == Project && platform.IsFile(lock) {
 				return lock, UVLock
 			}
 			if n.kind != Project || declares(path) {
@@ -119,11 +121,6 @@ func search(dir, home string) (string, Kind) {
 func isTop(dir, home string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	return err == nil || dir == home || dir == filepath.Dir(dir)
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 type reader struct {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -24,7 +25,7 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 		return err
 	}
 	if kind == UVLock {
-		if project := filepath.Join(r.projectDir, string(Project)); isFile(project) {
+		if project := filepath.Join(r.projectDir, string(Project)); platform.IsFile(project) {
 			if err := r.project(r.projectDir, r.name(project), r.Extras, r.Groups); err != nil {
 				return err
 			}

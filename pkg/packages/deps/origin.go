@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -140,7 +141,7 @@ func (r *reader) insteadOf(o origin) string {
 	case !o.byUV:
 		return "which is not read: run " + r.poetryExport()
 	}
-	if lock := filepath.Join(r.wanted.Dir, string(UVLock)); isFile(lock) {
+	if lock := filepath.Join(r.wanted.Dir, string(UVLock)); platform.IsFile(lock) {
 		return "which is used only with its lock: use --requirements " + r.name(lock)
 	}
 	return "which is used only with a lock: run uv lock"
@@ -181,7 +182,7 @@ func (r *reader) leaveOutLocal() error {
 			continue
 		}
 		file := filepath.Join(dir, string(Project))
-		if err != nil || len(wanted.Extras) == 0 || !isFile(file) {
+		if err != nil || len(wanted.Extras) == 0 || !platform.IsFile(file) {
 			continue
 		}
 		if err := r.project(dir, r.name(file), wanted.Extras, nil); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -88,7 +89,7 @@ func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 		if err != nil {
 			return err
 		}
-		if !isFile(path) {
+		if !platform.IsFile(path) {
 			return fmt.Errorf("%q: %s: no such file", l.Text, r.name(path))
 		}
 		if err := r.file(path, r.name(path), constraint || o.effect == constrain); err != nil {
@@ -180,7 +181,7 @@ func (r *reader) add(l Line, dir string, constraint bool) error {
 		return nil
 	}
 	file := filepath.Join(dir, string(Project))
-	if !isFile(file) {
+	if !platform.IsFile(file) {
 		name, _, _ := cutName(l.Text)
 		r.isProject(requirement.LeadingName(name), dir)
 		r.unlisted = append(r.unlisted, dir) // what a setup.py needs is only known when it runs

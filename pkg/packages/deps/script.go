@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // scriptTable is the metadata in a script (PEP 723).
@@ -49,7 +50,7 @@ func (r *reader) script(path string) error {
 	}
 	c := uvConfig{s.Tool.UV, t.dir, name}
 	r.settings(c)
-	if lock := path + ".lock"; len(s.Dependencies) > 0 && r.File == "" && isFile(lock) {
+	if lock := path + ".lock"; len(s.Dependencies) > 0 && r.File == "" && platform.IsFile(lock) {
 		r.warnUnread(r.name(lock), r.because(), fmt.Sprintf("for its versions, run uv export --script %s -o FILE, and add --requirements FILE", name))
 	}
 	return r.limits(c)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // What to do with files that name packages as PyPI does, or as conda does. Beside [project], its file stands
@@ -115,7 +117,7 @@ func (r *reader) warnOverlooked() {
 	if !r.warnLocks() {
 		r.warnProject()
 	}
-	all, isIt, because, goesOn := manifests(), isFile, "", false
+	all, isIt, because, goesOn := manifests(), platform.IsFile, "", false
 	switch {
 	case w.Kind.IsLock():
 		return
@@ -137,7 +139,7 @@ func (r *reader) warnOverlooked() {
 		}
 		isIt = func(path string) bool {
 			name := filepath.Base(path)
-			return isFile(path) && !isForDevelopment(strings.TrimSuffix(name, filepath.Ext(name)))
+			return platform.IsFile(path) && !isForDevelopment(strings.TrimSuffix(name, filepath.Ext(name)))
 		}
 	default:
 		return
@@ -178,7 +180,7 @@ func (r *reader) warnLocks() bool {
 		{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
 	}
 	return r.warnAll(w.Dir, locks, r.because(), func(path string) bool {
-		if !isFile(path) {
+		if !platform.IsFile(path) {
 			return false
 		}
 		text, err := os.ReadFile(path)
@@ -193,7 +195,7 @@ func (r *reader) because() string { return ", because " + r.wanted.Source + " is
 func (r *reader) warnProject() {
 	w := &r.wanted
 	path := filepath.Join(w.Dir, string(Project))
-	if w.Kind != Requirements || len(w.Unfetched) > 0 || !isFile(path) || slices.Contains(w.LocalDirs, w.Dir) {
+	if w.Kind != Requirements || len(w.Unfetched) > 0 || !platform.IsFile(path) || slices.Contains(w.LocalDirs, w.Dir) {
 		return
 	}
 	beside := newReader(r.Options)
@@ -249,7 +251,7 @@ func (r *reader) warnBuilt() {
 	}
 	for _, dir := range r.unlisted {
 		for _, name := range []string{"setup.py", "setup.cfg"} {
-			if path := (unread{pattern: name, says: contains("install_requires")}).in(dir, []string{name}, isFile); path != "" {
+			if path := (unread{pattern: name, says: contains("install_requires")}).in(dir, []string{name}, platform.IsFile); path != "" {
 				r.wanted.Unread = true
 				r.warnUnread(r.name(path), "", "list what it requires in "+r.wanted.Source)
 			}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // uvTable has the settings of uv that are read: https://docs.astral.sh/uv/reference/settings. The tag uv marks a setting
@@ -90,7 +92,7 @@ type uvConfig struct {
 // uv.toml or [tool.uv], there or above. Without any, the name is "".
 func (r *reader) configOf(dir string) (uvConfig, error) {
 	for ; ; dir = filepath.Dir(dir) {
-		if path := filepath.Join(dir, uvFile); isFile(path) {
+		if path := filepath.Join(dir, uvFile); platform.IsFile(path) {
 			c := uvConfig{dir: dir, name: r.name(path)}
 			if err := r.decode(path, &c.uvTable); err != nil {
 				return c, err
@@ -100,7 +102,7 @@ func (r *reader) configOf(dir string) (uvConfig, error) {
 			}
 			return c, nil
 		}
-		if path := filepath.Join(dir, string(Project)); isFile(path) {
+		if path := filepath.Join(dir, string(Project)); platform.IsFile(path) {
 			var p struct{ Tool struct{ UV *uvTable } }
 			if err := r.decode(path, &p); err != nil {
 				return uvConfig{}, err

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // workspace is a workspace of uv: projects that have one lock.
@@ -24,7 +26,7 @@ func (r *reader) workspaceOf(dir string) (w workspace, found bool, err error) {
 	for at := dir; !isTop(at, r.Home); {
 		at = filepath.Dir(at)
 		file := filepath.Join(at, string(Project))
-		if !isFile(file) {
+		if !platform.IsFile(file) {
 			continue
 		}
 		var p projectFile
@@ -66,11 +68,11 @@ func matchParts(pattern, parts []string) bool {
 // none, or one beside that file.
 func (r *reader) workspaceLock(file string) (string, error) {
 	dir := filepath.Dir(file)
-	if filepath.Base(file) != string(Project) || isFile(filepath.Join(dir, string(UVLock))) {
+	if filepath.Base(file) != string(Project) || platform.IsFile(filepath.Join(dir, string(UVLock))) {
 		return "", nil
 	}
 	root, found, err := r.workspaceOf(dir)
-	if lock := filepath.Join(root.dir, string(UVLock)); err == nil && found && isFile(lock) {
+	if lock := filepath.Join(root.dir, string(UVLock)); err == nil && found && platform.IsFile(lock) {
 		return lock, nil
 	}
 	return "", err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 func TestCheckReadsLargeFiles(t *testing.T) {
@@ -78,7 +80,7 @@ func TestCheckImportsNothing(t *testing.T) {
 	if _, err := Check(t.Context(), python(t), q); err != nil {
 		t.Fatal(err)
 	}
-	if isFile("ran") {
+	if platform.IsFile("ran") {
 		t.Error("the file was run")
 	}
 }

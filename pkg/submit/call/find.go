@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // absolute returns a path that may be relative to cwd as an absolute path.
@@ -18,16 +19,6 @@ func absolute(path, cwd string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(cwd, path)
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // pythonFile returns the absolute path of the file that a word names. The file must exist.
@@ -56,7 +47,7 @@ func missingFile(word, path, cwd string) error {
 		}
 	}
 	dir := filepath.Dir(path)
-	if !isDir(dir) {
+	if !platform.IsDir(dir) {
 		return fmt.Errorf("there is no file %s: its directory does not exist", word)
 	}
 	base := filepath.Base(path)
@@ -92,7 +83,7 @@ func filesIn(dir string) []string {
 }
 
 func directory(word, path string) error {
-	if isFile(filepath.Join(path, "__main__.py")) && isDottedName(dotted(word)) {
+	if platform.IsFile(filepath.Join(path, "__main__.py")) && isDottedName(dotted(word)) {
 		return fmt.Errorf("%s is a directory: to run it as a package, use -m %s", word, dotted(word))
 	}
 	return fmt.Errorf("%s is a directory: name a Python file in it, as in %s", word, filepath.Join(word, "train.py"))
@@ -102,7 +93,7 @@ func directory(word, path string) error {
 // package itself.
 func sources(dir string) []string {
 	src := filepath.Join(dir, "src")
-	if !isDir(src) || isFile(filepath.Join(src, "__init__.py")) {
+	if !platform.IsDir(src) || platform.IsFile(filepath.Join(src, "__init__.py")) {
 		return nil
 	}
 	return []string{src}
@@ -137,7 +128,7 @@ func moduleHere(cwd, module string) string {
 func moduleFile(dir, name string) string {
 	path := filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(name, ".", "/")))
 	for _, file := range []string{filepath.Join(path, "__init__.py"), path + ".py"} {
-		if isFile(file) {
+		if platform.IsFile(file) {
 			return file
 		}
 	}

@@ -41,8 +41,8 @@ type Inputs struct {
 
 // OneList says that the only input is a list of objects, each of which may be meant as an input; "" if it is not.
 func (in Inputs) OneList() string {
-	isObject := func(v Value) bool { return v.JSON[0] == '{' }
-	if in.Count != 1 || in.Forms[0].Positional < 2 || slices.ContainsFunc(in.Values, func(v Value) bool { return !isObject(v) }) {
+	isOther := func(v Value) bool { return v.JSON[0] != '{' }
+	if in.Count != 1 || in.Forms[0].Positional < 2 || slices.ContainsFunc(in.Values, isOther) {
 		return ""
 	}
 	return fmt.Sprintf("line 1 is a list, so it is one call with %d arguments; for one call per object, write one object per line (jq -c '.[]')", in.Forms[0].Positional)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // misspelt lists the modules of the project whose names differ from module by one slip. It
@@ -20,7 +21,7 @@ func (l layout) misspelt(module string) []string {
 	for _, dir := range l.everywhere() {
 		if _, ok := l.relative(dir); ok {
 			like = append(like, modulesLike(dir, parts)...)
-			isTopKnown = isTopKnown || isDir(filepath.Join(dir, parts[0]))
+			isTopKnown = isTopKnown || platform.IsDir(filepath.Join(dir, parts[0]))
 		}
 	}
 	if len(like) > 0 && !isTopKnown && l.installed != nil && l.installed(parts[0]) {
@@ -62,7 +63,7 @@ func modulesIn(dir string, themselves bool) []string {
 	var names []string
 	for _, e := range entries {
 		name, isModule := strings.CutSuffix(e.Name(), ".py")
-		isFolder := e.IsDir() && (!themselves || isFile(filepath.Join(dir, name, "__init__.py")))
+		isFolder := e.IsDir() && (!themselves || platform.IsFile(filepath.Join(dir, name, "__init__.py")))
 		if (isModule && themselves || isFolder) && isIdentifier(name) && !strings.HasPrefix(name, "_") {
 			names = append(names, name)
 		}

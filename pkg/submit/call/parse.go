@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // Target is a TARGET whose form is known and whose file, if it names one, exists. Resolve
@@ -108,7 +109,7 @@ func parseTarget(w api.Invocation, cwd string) (Target, error) {
 		return parseModule(w.Target)
 	}
 	// An existing file is a script whatever its name, even with a colon in it.
-	if isFile(absolute(w.Target, cwd)) {
+	if platform.IsFile(absolute(w.Target, cwd)) {
 		return parseScript(w.Target, cwd)
 	}
 	if i := strings.LastIndexByte(w.Target, ':'); i >= drive(w.Target) {
@@ -196,11 +197,11 @@ func parseFunction(where, function, cwd string) (Target, error) {
 			return Target{}, notImported(word)
 		}
 		t.Path = path
-	case isFile(absolute(where, cwd)):
+	case platform.IsFile(absolute(where, cwd)):
 		return Target{}, notImported(word)
 	case isDottedName(where):
 		t.Module = where
-	case isFile(filepath.Join(cwd, where+".py")):
+	case platform.IsFile(filepath.Join(cwd, where+".py")):
 		return Target{}, fmt.Errorf("%s: %s is not a module name; use the file: %s.py:%s", word, where, where, function)
 	default:
 		return Target{}, fmt.Errorf("%s: %q is neither a Python file nor a module name such as pkg.mod", word, where)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // project makes empty files in a new directory.
@@ -187,7 +188,7 @@ func FuzzParse(f *testing.F) {
 		}
 		switch got.Kind {
 		case api.CallFile:
-			if !isFile(got.Path) || got.Function != "" || got.Module != "" {
+			if !platform.IsFile(got.Path) || got.Function != "" || got.Module != "" {
 				t.Errorf("%q: %+v", word, got)
 			}
 		case api.CallModule:
@@ -195,7 +196,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%q: %+v", word, got)
 			}
 		case api.CallFunction:
-			if !isIdentifier(got.Function) || isKeyword(got.Function) || isFile(got.Path) == (got.Module != "") {
+			if !isIdentifier(got.Function) || isKeyword(got.Function) || platform.IsFile(got.Path) == (got.Module != "") {
 				t.Errorf("%q: %+v", word, got)
 			}
 		default:

@@ -66,7 +66,7 @@ func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool)
 
 // checkRunnable checks what Python requires of a package after -m.
 func checkRunnable(module, path string) error {
-	if filepath.Base(path) != "__init__.py" || isFile(filepath.Join(filepath.Dir(path), "__main__.py")) {
+	if filepath.Base(path) != "__init__.py" || platform.IsFile(filepath.Join(filepath.Dir(path), "__main__.py")) {
 		return nil
 	}
 	return fmt.Errorf("-m %s: %s is a package without __main__.py: name one of its modules, as in -m %s.train", module, module, module)
