@@ -79,16 +79,8 @@ print(where(mypkg.late.Late)[1])
     assert local.run(text).stdout == "src/mypkg/__init__.py\nsrc/mypkg/late.py\n"
 
 
-@pytest.mark.parametrize(
-    "parameters, by_name",
-    [("", True), (", requirements='more.txt'", False), (", flags=['--requirements', 'more.txt']", False)],
-)
-def test_requirements_that_do_not_name_the_project(local: Project, parameters: str, by_name: bool) -> None:
-    """Its modules travel by value then."""
-    install(local)
-    local.write("requirements.txt", "six\n-e .\n")
-    local.write("more.txt", "six\n")
-    text = f"""
+# Tells whether the job has imported the module.
+BY_NAME = """
 import site, sys; site.addsitedir("pth")
 import kinetic
 from mypkg import Model
@@ -98,7 +90,18 @@ def train(): return Model.__name__, "mypkg" in sys.modules
 
 print(train())
 """
-    assert local.run(text).stdout == f"('Model', {by_name})\n"
+
+
+@pytest.mark.parametrize(
+    "parameters, by_name",
+    [("", True), (", requirements='more.txt'", False), (", flags=['--requirements', 'more.txt']", False)],
+)
+def test_requirements_that_do_not_name_the_project(local: Project, parameters: str, by_name: bool) -> None:
+    """Its modules travel by value then."""
+    install(local)
+    local.write("requirements.txt", "six\n-e .\n")
+    local.write("more.txt", "six\n")
+    assert local.run(BY_NAME.format(parameters=parameters)).stdout == f"('Model', {by_name})\n"
 
 
 @pytest.mark.parametrize("ignored", ["src/mypkg/", "src/mypkg/eval.py"])
@@ -106,17 +109,7 @@ def test_what_is_not_packaged_as_a_whole_travels_by_value(local: Project, ignore
     install(local)
     local.write(".kineticignore", ignored + "\n")
     local.write("src/mypkg/__init__.py", "import mypkg.eval\nclass Model: pass\n")
-    text = """
-import site; site.addsitedir("pth")
-import kinetic
-from mypkg import Model
-
-@kinetic.run(local=True, logs="none")
-def train(): return Model.__name__
-
-print(train())
-"""
-    assert local.run(text).stdout == "evaluated\nModel\n"
+    assert local.run(BY_NAME.format(parameters="")).stdout == "evaluated\n('Model', False)\n"
 
 
 def test_modules_whose_packages_are_not_loaded(local: Project) -> None:

@@ -57,7 +57,7 @@ func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
 		failed.Code = *s.ExitCode
-		if !strings.Contains(s.Message, ", reported as ") { // of a code that means something else here
+		if !strings.Contains(s.Message, ", reported as ") { // the runner has replaced a code that means something else
 			text += fmt.Sprintf("(exit code %d comes from your program)\n", failed.Code)
 		}
 	}
