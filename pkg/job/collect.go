@@ -56,11 +56,8 @@ func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) erro
 			return err
 		}
 	}
-	switch {
-	case j.Handle.Map != nil && isPickle:
-		return j.Results().RemoveAll(ctx, seen)
-	case j.Handle.Map != nil:
-		return j.Results().Remove(ctx, seen)
+	if j.Handle.Map != nil {
+		return j.Results().Remove(ctx, isPickle, seen)
 	}
 	r, err := optional(j.ResultHead(ctx))
 	if err != nil || r == nil || r.Pickle != nil && !isPickle {

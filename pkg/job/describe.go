@@ -152,10 +152,7 @@ func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
 
 // Begun reports whether a pod has started to compute a chunk of a map.
 func (j *Job) Begun(ctx context.Context, chunk int) (bool, error) {
-	for _, err := range j.Store.List(ctx, store.AttemptsOfChunk(j.ID(), chunk), "") {
-		return err == nil, err
-	}
-	return false, nil
+	return store.HasAny(ctx, j.Store, store.AttemptsOfChunk(j.ID(), chunk))
 }
 
 func (j *Job) measure(ctx context.Context, d *Description) error {

@@ -175,7 +175,7 @@ func (j *Job) BeforeStart(ctx context.Context) (api.State, error) {
 	if err != nil || status.State != api.NotFound && (status.State != api.Pending || j.Handle.Host != "") {
 		return "", err
 	}
-	for _, err := range j.Store.List(ctx, store.Attempts(j.ID()), "") {
+	if begun, err := store.HasAny(ctx, j.Store, store.Attempts(j.ID())); begun || err != nil {
 		return "", err
 	}
 	if end, err := j.remembered(ctx); err != nil || end.State != api.NotFound {

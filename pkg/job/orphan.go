@@ -61,23 +61,17 @@ func (j *Job) LeavesOutputs(ctx context.Context) (bool, error) {
 	if _, err := records.Find(ctx, j.Store, store.Handle(j.ID())); !errors.Is(err, store.ErrNotFound) {
 		return false, err // the handle can't be read, but it is there
 	}
-	for _, prefix := range []string{j.indexes(), store.Outputs(j.ID())} {
-		for _, err := range j.Store.List(ctx, prefix, "") {
-			return err == nil, err
-		}
+	if indexed, err := store.HasAny(ctx, j.Store, store.SyncDir(j.ID())); indexed || err != nil {
+		return indexed, err
 	}
-	return false, nil
+	return store.HasAny(ctx, j.Store, store.Outputs(j.ID()))
 }
 
 // indexed reports whether the store has an index of the job's outputs, as far as it can be read.
 func (j *Job) indexed(ctx context.Context) bool {
-	for _, err := range j.Store.List(ctx, j.indexes(), "") {
-		return err == nil
-	}
-	return false
+	found, _ := store.HasAny(ctx, j.Store, store.SyncDir(j.ID()))
+	return found
 }
-
-func (j *Job) indexes() string { return store.OutputsHome(j.ID(), false) + store.SyncFolder() }
 
 // orphan returns the entry of a directory without a handle; nil if it was not a job, or
 // is not wanted. The user has not named it, so it needs an id that a program made, and a

@@ -50,13 +50,10 @@ func (j *Job) PythonResult(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	name := store.PythonResult(j.ID())
-	for _, err := range j.Store.List(ctx, name, "") {
-		if err != nil {
-			return "", err
-		}
-		return j.Store.URL() + "/" + name, nil
+	if found, err := store.HasAny(ctx, j.Store, name); !found {
+		return "", err
 	}
-	return "", nil
+	return j.Store.URL() + "/" + name, nil
 }
 
 // PickleError says that a result can't be shown, because only Python can read it.

@@ -139,10 +139,10 @@ func (j *Job) cleanedUp(ctx context.Context) error {
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	for _, err := range j.Store.List(ctx, store.Outputs(j.ID()), "") {
-		if err != nil {
-			return err
-		}
+	switch left, err := store.HasAny(ctx, j.Store, store.Outputs(j.ID())); {
+	case err != nil:
+		return err
+	case left:
 		return &CleanedUpError{Job: j, removal: j.RemovalOfOutputs(ctx)}
 	}
 	return &IDError{msg: fmt.Sprintf("job %s was cleaned up", j.ID())}

@@ -130,23 +130,36 @@ func Copy(ctx context.Context, to Store, name string, from Store, old string, me
 // trip and hardly any memory.
 const Parallel = 64
 
-// DeleteAll deletes objects, several at a time. It calls seen after each of them.
-func DeleteAll(ctx context.Context, s Store, names []string, seen func(done, total int)) error {
+// Each calls do for every item, with its index, Parallel at a time. Their context ends with the first error, which Each returns.
+func Each[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(Parallel)
-	var mu sync.Mutex
-	done := 0
-	for _, name := range names {
-		g.Go(func() error {
-			if err := s.Delete(ctx, name); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			seen(done, len(names))
-			return nil
-		})
+	for i, item := range items {
+		g.Go(func() error { return do(ctx, i, item) })
 	}
 	return g.Wait()
+}
+
+// DeleteAll deletes objects, several at a time. It calls seen after each of them.
+func DeleteAll(ctx context.Context, s Store, names []string, seen func(done, total int)) error {
+	var mu sync.Mutex
+	done := 0
+	return Each(ctx, names, func(ctx context.Context, _ int, name string) error {
+		if err := s.Delete(ctx, name); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		seen(done, len(names))
+		return nil
+	})
+}
+
+// HasAny reports whether there is an object whose name begins with prefix.
+func HasAny(ctx context.Context, s Store, prefix string) (bool, error) {
+	for _, err := range s.List(ctx, prefix, "") {
+		return err == nil, err
+	}
+	return false, nil
 }

@@ -111,7 +111,7 @@ func (s submission) withdraw(ctx context.Context, j *job.Job) error {
 	}
 	values, cancel := context.WithTimeout(ctx, resultsTime)
 	defer cancel()
-	if err := j.Results().Remove(values, func(int, int) {}); err != nil {
+	if err := j.Results().Remove(values, false, func(int, int) {}); err != nil {
 		return err
 	}
 	ctx, cancel = context.WithTimeout(ctx, withdrawTime)

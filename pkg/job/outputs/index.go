@@ -8,13 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -101,15 +100,11 @@ func (d *Dir) indexes(ctx context.Context) ([]index, map[string]store.Object, er
 		}
 	}
 	indexes := make([]index, len(found))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(store.Parallel)
-	for i, o := range found {
-		g.Go(func() (err error) {
-			indexes[i], err = d.readIndex(ctx, o)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := store.Each(ctx, found, func(ctx context.Context, i int, o store.Object) (err error) {
+		indexes[i], err = d.readIndex(ctx, o)
+		return err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	slices.SortFunc(indexes, func(a, b index) int { return cmp.Compare(a.number, b.number) })
@@ -230,10 +225,7 @@ func (d *Dir) read(ctx context.Context) (listing, error) {
 			files[name] = File{Name: name, URL: d.URL() + "/" + name, Link: to}
 		}
 	}
-	for _, f := range files {
-		found.files = append(found.files, f)
-	}
-	slices.SortFunc(found.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	found.files = slices.SortedFunc(maps.Values(files), func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return found, nil
 }
 

@@ -13,8 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -196,15 +194,10 @@ func (x index) unnamed(objects map[string]store.Object) (found []store.Object) {
 
 // delete deletes objects, unless somebody has replaced them.
 func (d *Dir) delete(ctx context.Context, from store.Store, objects []store.Object) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(store.Parallel)
-	for _, o := range objects {
-		g.Go(func() error {
-			_, err := from.DeleteListed(ctx, o)
-			return err
-		})
-	}
-	return g.Wait()
+	return store.Each(ctx, objects, func(ctx context.Context, _ int, o store.Object) error {
+		_, err := from.DeleteListed(ctx, o)
+		return err
+	})
 }
 
 // leaveOut takes files out of the indexes, so that a restore does not miss them, and deletes what other versions of them are left.

@@ -115,14 +115,7 @@ func (b Backend) begun(ctx context.Context, h api.Handle) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return hasAttempt(ctx, s, h.JobID)
-}
-
-func hasAttempt(ctx context.Context, s store.Store, id string) (bool, error) {
-	for _, err := range s.List(ctx, store.Attempts(id), "") {
-		return err == nil, err
-	}
-	return false, nil
+	return store.HasAny(ctx, s, store.Attempts(h.JobID))
 }
 
 // ofCall returns the status of a call that has no end, from that of its host.

@@ -124,7 +124,7 @@ func unended(ctx context.Context, s store.Store, host string) ([]string, error) 
 			errs[i] = err
 			return
 		}
-		if running[i], errs[i] = hasAttempt(ctx, s, id); running[i] { // one that has not begun is started elsewhere by its client
+		if running[i], errs[i] = store.HasAny(ctx, s, store.Attempts(id)); running[i] { // one that has not begun is started elsewhere by its client
 			running[i], errs[i] = isAt(ctx, s, id, host)
 		}
 	})

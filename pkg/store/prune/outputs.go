@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -35,7 +33,7 @@ func (p *Plan) findOutputs(ctx context.Context) error {
 	var mu sync.Mutex
 	var left []Outputs
 	var unended []string
-	err = each(ctx, ids, func(ctx context.Context, id string) error {
+	err = store.Each(ctx, ids, func(ctx context.Context, _ int, id string) error {
 		found, job, err := outputsOf(ctx, p.store, id)
 		mu.Lock()
 		defer mu.Unlock()
@@ -92,22 +90,12 @@ func (p *Plan) keepUsed(ctx context.Context) error {
 	return nil
 }
 
-// each calls do for IDs, several at a time, until one fails.
-func each(ctx context.Context, ids []string, do func(context.Context, string) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(store.Parallel)
-	for _, id := range ids {
-		g.Go(func() error { return do(ctx, id) })
-	}
-	return g.Wait()
-}
-
 // inUse returns those of these IDs that have a handle, and the IDs of the jobs with whose outputs such a job, which has not ended,
 // may still begin.
 func inUse(ctx context.Context, s store.Store, unended []string) (map[string]bool, error) {
 	var mu sync.Mutex
 	used := map[string]bool{}
-	err := each(ctx, unended, func(ctx context.Context, id string) error {
+	err := store.Each(ctx, unended, func(ctx context.Context, _ int, id string) error {
 		text, err := records.ReadBytes(ctx, s, store.Handle(id))
 		if errors.Is(err, store.ErrNotFound) { // cleaned up
 			return nil

@@ -76,18 +76,22 @@ type stored struct {
 // first name that does not sort before start.
 func (r MapResults) list(ctx context.Context, start string) iter.Seq2[stored, error] {
 	return func(yield func(stored, error) bool) {
-		prefix := store.Results(r.JobID)
-		for o, err := range r.Store.List(ctx, prefix, start) {
+		for o, err := range r.Store.List(ctx, store.Results(r.JobID), start) {
 			if err != nil {
 				yield(stored{}, err)
 				return
 			}
-			input, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(o.Name, prefix), ".json"))
-			if err == nil && o.Name == store.ResultOf(r.JobID, input) && !yield(stored{input, o}, nil) {
+			if input, isResult := r.inputOf(o.Name); isResult && !yield(stored{input, o}, nil) {
 				return
 			}
 		}
 	}
+}
+
+// inputOf returns the input whose result has this name.
+func (r MapResults) inputOf(name string) (input int, isResult bool) {
+	input, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, store.Results(r.JobID)), ".json"))
+	return input, err == nil && name == store.ResultOf(r.JobID, input)
 }
 
 // Exist reports whether there are any results.
@@ -142,26 +146,14 @@ func (p *MapProgress) count(v api.Verdict) {
 	}
 }
 
-// Remove removes the results. It calls seen after each of them.
-func (r MapResults) Remove(ctx context.Context, seen func(done, total int)) error {
-	var names []string
-	for o, err := range r.list(ctx, "") {
-		if err != nil {
-			return err
-		}
-		names = append(names, o.Name)
-	}
-	return store.DeleteAll(ctx, r.Store, names, seen)
-}
-
-// RemoveAll removes the results with their pickles, and all else that the pods left beside them.
-func (r MapResults) RemoveAll(ctx context.Context, seen func(done, total int)) error {
+// Remove removes the results, with all also their pickles and what else the pods left beside them. It calls seen after each object.
+func (r MapResults) Remove(ctx context.Context, all bool, seen func(done, total int)) error {
 	var names []string
 	for o, err := range r.Store.List(ctx, store.Results(r.JobID), "") {
 		if err != nil {
 			return err
 		}
-		if store.IsRecord(r.JobID, o.Name) {
+		if _, isResult := r.inputOf(o.Name); isResult || all && store.IsRecord(r.JobID, o.Name) {
 			names = append(names, o.Name)
 		}
 	}

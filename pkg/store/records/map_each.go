@@ -3,12 +3,9 @@ package records
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // ErrNotYet is the error of a Consumer that takes a result later.
@@ -31,31 +28,14 @@ type Consumer interface {
 // store.ErrNotFound if the map has ended without any result.
 func (r MapResults) Each(ctx context.Context, ended <-chan struct{}, c Consumer, seen func(MapProgress)) (MapOutcome, error) {
 	e := &passing{gathering: r.gathering(nil, seen), consumer: c, passed: make([]bool, r.Inputs)}
-	for {
-		over := closed(ended)
-		if err := c.Look(ctx, over); err != nil {
-			return e.outcome, err
-		}
-		took, err := e.look(ctx)
-		if err != nil {
-			return e.outcome, err
-		}
-		if over && e.progress.Done == 0 {
-			return e.outcome, fmt.Errorf("%s/%s: %w", r.Store.URL(), store.Results(r.JobID), store.ErrNotFound)
-		}
-		if err := e.pass(ctx); err != nil {
-			return e.outcome, err
-		}
-		if over || e.next == r.Inputs {
-			return e.end(), nil
-		}
-		select {
-		case <-ctx.Done():
-			return e.outcome, ctx.Err()
-		case <-ended:
-		case <-time.After(max(listEvery, listShare*took)):
-		}
+	err := e.follow(ctx, ended, func(over bool) error { return c.Look(ctx, over) }, func(over bool) (bool, error) {
+		err := e.pass(ctx)
+		return over || e.next == r.Inputs, err
+	})
+	if err != nil {
+		return e.outcome, err
 	}
+	return e.end(), nil
 }
 
 // passing is the state of one Each. Nothing waits in memory for earlier results.

@@ -133,7 +133,7 @@ func TestRemoveAll(t *testing.T) {
 	for _, name := range []string{"0.pkl", "0.hashes", "0-2.hashes", "mine.txt"} {
 		put(t, r, store.Results(r.JobID)+name, "x")
 	}
-	if err := r.RemoveAll(t.Context(), func(int, int) {}); err != nil {
+	if err := r.Remove(t.Context(), true, func(int, int) {}); err != nil {
 		t.Fatal(err)
 	}
 	for o, err := range r.Store.List(t.Context(), store.Results(r.JobID), "") {

@@ -9,8 +9,6 @@ import (
 	"io"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -36,21 +34,34 @@ const (
 // without any result.
 func (r MapResults) Gather(ctx context.Context, ended <-chan struct{}, w io.Writer, seen func(MapProgress)) (MapOutcome, error) {
 	m := r.gathering(w, seen)
+	err := m.follow(ctx, ended, func(bool) error { return nil }, func(over bool) (bool, error) {
+		err := m.advance(ctx, over)
+		return m.next == r.Inputs, err
+	})
+	return m.outcome, err
+}
+
+// follow lists new results and calls take for them, until that returns true. It calls before each time it lists. over says
+// that no more results come. The error is store.ErrNotFound if there is none then.
+func (m *gathering) follow(ctx context.Context, ended <-chan struct{}, before func(over bool) error, take func(over bool) (enough bool, err error)) error {
 	for {
 		over := closed(ended)
+		if err := before(over); err != nil {
+			return err
+		}
 		took, err := m.look(ctx)
 		if err != nil {
-			return m.outcome, err
+			return err
 		}
 		if over && m.progress.Done == 0 {
-			return m.outcome, fmt.Errorf("%s/%s: %w", r.Store.URL(), store.Results(r.JobID), store.ErrNotFound)
+			return fmt.Errorf("%s/%s: %w", m.results.Store.URL(), store.Results(m.results.JobID), store.ErrNotFound)
 		}
-		if err := m.advance(ctx, over); err != nil || m.next == r.Inputs {
-			return m.outcome, err
+		if enough, err := take(over); enough || err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return m.outcome, ctx.Err()
+			return ctx.Err()
 		case <-ended:
 		case <-time.After(max(listEvery, listShare*took)):
 		}
@@ -201,15 +212,11 @@ func (m *gathering) pick() []int {
 
 func (m *gathering) read(ctx context.Context, inputs []int) error {
 	results := make([]api.Result, len(inputs))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(store.Parallel)
-	for i, input := range inputs {
-		g.Go(func() (err error) {
-			results[i], err = m.results.Read(ctx, input)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := store.Each(ctx, inputs, func(ctx context.Context, i, input int) (err error) {
+		results[i], err = m.results.Read(ctx, input)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for i, input := range inputs {
