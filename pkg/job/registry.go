@@ -85,8 +85,7 @@ func (reg Registry) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
 		}
 	}
 	handle, err := readHandle(ctx, j.Store, j.ID())
-	var newer *api.VersionError
-	if errors.As(err, &newer) {
+	if errors.As(err, new(*api.VersionError)) {
 		return j, err
 	}
 	if err == nil {

@@ -89,12 +89,11 @@ func (r *resolver) byFullID(ctx context.Context, word string) *Job {
 // handle, it checks that the directory looks like a job. exists reports whether there is a workload.
 func (r *resolver) open(ctx context.Context, j *Job, word string, exists bool) error {
 	handle, err := readHandle(ctx, j.Store, j.ID())
-	var newer *api.VersionError
 	missing := errors.Is(err, store.ErrNotFound)
 	switch {
 	case err == nil:
 		j.Handle = handle
-	case errors.As(err, &newer) || !missing && !r.options.Remains:
+	case errors.As(err, new(*api.VersionError)) || !missing && !r.options.Remains:
 		return err
 	case !exists:
 		if err := j.checkOrphan(ctx, r.options.Remains); err != nil {

@@ -43,8 +43,8 @@ func unusable(text string, cause error) error {
 }
 
 func isStatus(err error, code int) bool {
-	var answer *googleapi.Error
-	return errors.As(err, &answer) && answer.Code == code
+	answer, ok := errors.AsType[*googleapi.Error](err)
+	return ok && answer.Code == code
 }
 
 // explain says what was being done to which object, why it failed and what to do. It
@@ -58,8 +58,7 @@ func (r *request) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", what, ctx.Err())
 	}
-	var answer *googleapi.Error
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*googleapi.Error](err); ok {
 		if answer.Code == http.StatusNotFound && !r.bucketMissing(message(answer)) {
 			return fmt.Errorf("%s %w", r.store.full(r.name), ErrNotFound)
 		}
@@ -70,8 +69,7 @@ func (r *request) explain(ctx context.Context, err error) error {
 			return &transport.Explained{Text: what + ": " + why, Cause: err, Of: api.KindUnreachable}
 		}
 	}
-	var token *auth.Error
-	if errors.As(err, &token) {
+	if token, ok := errors.AsType[*auth.Error](err); ok {
 		next, advice := principal.RemedyFor(token, os.Getenv)
 		why := transport.Explained{Text: fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, advice), Cause: err, Of: api.KindForbidden, Do: next}
 		if token.Temporary() {

@@ -86,8 +86,7 @@ func (m *Machine) link(ctx context.Context, volumes []volume) error {
 		if errors.Is(err, fs.ErrExist) && m.isStale(v.mount) {
 			err = m.replace(ctx, v)
 		}
-		var cause *os.LinkError
-		if errors.As(err, &cause) {
+		if cause, ok := errors.AsType[*os.LinkError](err); ok {
 			without = append(without, fmt.Sprintf("%s (%v)", v.mount, cause.Err))
 			names = append(names, api.VolumeVariable(i))
 		}

@@ -55,13 +55,12 @@ func (l *podLog) readRotated(ctx, drained, live context.Context) error {
 		l.at, l.placed = place.at, true
 		err = l.readNode(drained, live)
 	}
-	var missing *missingError
 	switch reason := reasonOf(err); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case reason == Gone, reason == Unready: // most such jobs have uploaded their whole log
 		return nil
-	case err != nil && place.equal > 0 && !errors.As(err, &missing) && !errors.Is(err, context.Canceled):
+	case err != nil && place.equal > 0 && !errors.As(err, new(*missingError)) && !errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
 		l.source.Warn(fmt.Sprintf("the end of the log of pod %s may be missing: %v", l.pod.Name, err))

@@ -87,8 +87,7 @@ const (
 
 // reasonOf returns the reason of an error: Temporary unless it is a SourceError.
 func reasonOf(err error) Reason {
-	var e *SourceError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*SourceError](err); ok {
 		return e.Reason
 	}
 	return Temporary

@@ -83,8 +83,7 @@ func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progre
 		if t.Link == "" {
 			g.Go(func() (err error) {
 				same[i], err = d.copy(ctx, t, folder, progress)
-				var written *changedError
-				if errors.As(err, &written) {
+				if written, ok := errors.AsType[*changedError](err); ok {
 					changed[i], err = written, nil
 				}
 				return t.explain(folder, err)

@@ -201,8 +201,7 @@ func (d *Dir) Complete(ctx context.Context, begin string) ([]string, error) {
 // File returns the file at a path, or the one that a link leads to. For a folder, too, it returns a PathError.
 func (d *Dir) File(ctx context.Context, at string) (File, error) {
 	found, err := d.List(ctx, at)
-	var unknown *PathError
-	if errors.As(err, &unknown) {
+	if errors.As(err, new(*PathError)) {
 		found, at, err = d.WithLinks(ctx, at)
 	}
 	if err != nil {

@@ -169,8 +169,7 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 		own, to = written.count(o, w)
 	}
 	err := b.followAll(ctx, h, a, own, to)
-	var write *logs.WriteError
-	if err == nil || ctx.Err() != nil || errors.As(err, &write) {
+	if err == nil || ctx.Err() != nil || errors.As(err, new(*logs.WriteError)) {
 		return errors.Join(ctx.Err(), err)
 	}
 	if errors.Is(err, ErrOtherCode) {
@@ -258,13 +257,12 @@ func (b Backend) follow(ctx context.Context, h api.Handle, a *logs.Archive, o lo
 			pod, next = conn.pod, 0 // another pod has begun the call anew
 		}
 		pickle, err := read(ctx, conn, h.JobID, o, next, out)
-		var write *logs.WriteError
 		switch {
 		case err == nil && o.Follow && number == 0:
 			a.Report(pickle)
 			a.Ended(ctx)
 			return nil
-		case err == nil || ctx.Err() != nil || errors.Is(err, ErrUnknown) || errors.Is(err, ErrOtherCode) || errors.As(err, &write) || conn.Next() <= next && tries >= maxTries:
+		case err == nil || ctx.Err() != nil || errors.Is(err, ErrUnknown) || errors.Is(err, ErrOtherCode) || errors.As(err, new(*logs.WriteError)) || conn.Next() <= next && tries >= maxTries:
 			return err
 		case conn.Next() > next:
 			next, tries = conn.Next(), 1

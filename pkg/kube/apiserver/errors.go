@@ -198,20 +198,16 @@ func Transient(err error) bool {
 // Refused reports whether a request failed for good: the API server refused it, or can't be
 // reached. A broken connection is not final.
 func Refused(err error) bool {
-	var status apierrors.APIStatus
-	return (errors.As(err, &status) || Unanswered(err)) && !Transient(err)
+	return (errors.As(err, new(apierrors.APIStatus)) || Unanswered(err)) && !Transient(err)
 }
 
 // Unanswered reports whether a request got no answer.
-func Unanswered(err error) bool {
-	var request *url.Error
-	return errors.As(err, &request)
-}
+func Unanswered(err error) bool { return errors.As(err, new(*url.Error)) }
 
 // explainUnanswered returns why a request got no answer, "" for other errors.
 func explainUnanswered(err error) string {
-	var request *url.Error
-	if !errors.As(err, &request) {
+	request, ok := errors.AsType[*url.Error](err)
+	if !ok {
 		return ""
 	}
 	if why := credentials(request.Err); why != "" {
@@ -238,17 +234,14 @@ func credentials(err error) string {
 
 // passes reports whether an error is a temporary failure of the way to a server.
 func passes(err error) bool {
-	var request *url.Error
-	if !errors.As(err, &request) {
+	request, ok := errors.AsType[*url.Error](err)
+	if !ok {
 		return broken(err)
 	}
-	var final *transport.UnreachableError
-	return !errors.As(err, &final) && !transport.Untrusted(request.Err) && credentials(request.Err) == ""
+	return !errors.As(err, new(*transport.UnreachableError)) && !transport.Untrusted(request.Err) && credentials(request.Err) == ""
 }
 
 func broken(err error) bool {
-	var network net.Error
-	var stream http2.StreamError
-	return errors.As(err, &network) || errors.As(err, &stream) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.As(err, new(net.Error)) || errors.As(err, new(http2.StreamError)) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }

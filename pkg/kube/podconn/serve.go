@@ -58,8 +58,7 @@ func relay(ctx context.Context, near net.Conn, dial dialer) error {
 		_ = far.CloseWrite()
 	}()
 	_, err = io.Copy(near, far)
-	var refused *RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return refused
 	}
 	_ = near.Close()
