@@ -16,29 +16,29 @@ const fusePassing = 5 * time.Minute
 
 // explainFuse explains a bucket that can't be mounted, if the event is about one.
 func (s Observation) explainFuse(p corev1.Pod, e *corev1.Event) Diagnosis {
-	f, ok := RecognizeFuse(p, oneLine(e.Message))
+	f, ok := recognizeFuse(p, oneLine(e.Message))
 	if !ok {
 		return Diagnosis{}
 	}
-	d := Diagnosis{Sentence: f.Sentence(), Next: cmp.Or(f.Next(), DescribePod(p))}
-	if f.Wait() != "" && s.Now.Sub(s.firstFuseFailure(p, f)) < fusePassing {
-		d.Sentence += "; " + f.Wait()
+	d := Diagnosis{Sentence: f.sentence, Next: cmp.Or(f.next, DescribePod(p))}
+	if f.wait != "" && s.Now.Sub(s.firstFuseFailure(p, f)) < fusePassing {
+		d.Sentence += "; " + f.wait
 		return d
 	}
-	d.Sentence, d.Unrecoverable = d.Sentence+prefixed("; ", f.Remedy()), true
+	d.Sentence, d.Unrecoverable = d.Sentence+prefixed("; ", f.remedy), true
 	return d
 }
 
 // firstFuseFailure returns when a pod first met a kind of failure.
-func (s Observation) firstFuseFailure(p corev1.Pod, f FuseFailure) time.Time {
+func (s Observation) firstFuseFailure(p corev1.Pod, f fuseFailure) time.Time {
 	var first time.Time
 	for i := range s.Events {
 		e := &s.Events[i]
 		if e.Reason != "FailedMount" || !isAbout(e, "Pod", p.Name, p.UID) {
 			continue
 		}
-		other, ok := RecognizeFuse(p, oneLine(e.Message))
-		if ok && other.IsLike(f) && (first.IsZero() || beginOf(e).Before(first)) {
+		other, ok := recognizeFuse(p, oneLine(e.Message))
+		if ok && other.code == f.code && other.part == f.part && (first.IsZero() || beginOf(e).Before(first)) {
 			first = beginOf(e)
 		}
 	}
@@ -49,7 +49,7 @@ func (s Observation) firstFuseFailure(p corev1.Pod, f FuseFailure) time.Time {
 // has ended. The driver says why within a minute.
 func (s Observation) explainDeadMount(p corev1.Pod) Diagnosis {
 	said := s.newest(func(e *corev1.Event) bool {
-		_, ok := RecognizeFuse(p, oneLine(e.Message))
+		_, ok := recognizeFuse(p, oneLine(e.Message))
 		return ok && e.Reason == "FailedMount" && isAbout(e, "Pod", p.Name, p.UID)
 	})
 	if said != nil {

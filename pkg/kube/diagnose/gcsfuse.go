@@ -26,23 +26,21 @@ const (
 	bucketName = `^[a-z0-9][a-z0-9._-]*$`
 )
 
-// FuseFailure is a failure to mount a bucket.
-type FuseFailure struct {
-	kind   kind
-	values []any // volume, bucket, node, service account, role, the driver's message
-}
-
-type kind struct {
+// fuseFailure is a failure to mount a bucket.
+type fuseFailure struct {
 	// code is that of the driver's error, "" if the kubelet did not reach the driver. part
 	// is what the message contains, if a code has several meanings.
 	code, part string
-	// sentence, remedy and next are formats for the values of a Failure.
+	// sentence says what failed, remedy what helps if waiting doesn't, "" if the sentence already does. next is a command
+	// that shows more than the pod's description, "" if there is none. In fuseFailures, these are formats for the volume,
+	// the bucket, the node, the service account, its role and the driver's message.
 	sentence, remedy, next string
-	wait                   string
+	// wait says why the failure may pass within 5 minutes; "" if only another pod helps, or another job.
+	wait string
 }
 
-// kinds are tried in order.
-var kinds = []kind{
+// fuseFailures are tried in order.
+var fuseFailures = []fuseFailure{
 	{part: "driver name " + Driver + " not found", wait: "a new node gets it within 2 minutes",
 		sentence: "node %[3]s does not have the Cloud Storage FUSE driver",
 		remedy:   "enable GKE's add-on GcsFuseCsiDriver",
@@ -82,14 +80,14 @@ const (
 	anyReason = "volume %[1]s can't be mounted: %[6]s"
 )
 
-// RecognizeFuse returns the failure that a FailedMount event of a pod reports, on one line. It
+// recognizeFuse returns the failure that a FailedMount event of a pod reports, on one line. It
 // goes by the code of the error, since the words change from version to version, and by
 // the name of the driver, which the event or the pod's volume has. Of a persistent volume
 // the pod only has the claim: then the driver must have named a bucket.
-func RecognizeFuse(p corev1.Pod, message string) (f FuseFailure, ok bool) {
+func recognizeFuse(p corev1.Pod, message string) (f fuseFailure, ok bool) {
 	m := lazyregexp.Of(setUp).FindStringSubmatch(message)
 	if m == nil {
-		return FuseFailure{}, false
+		return fuseFailure{}, false
 	}
 	volume, text, code := csiVolume(p, m[1]), m[2], ""
 	if e := lazyregexp.Of(rpcError).FindStringSubmatch(text); e != nil {
@@ -99,18 +97,23 @@ func RecognizeFuse(p corev1.Pod, message string) (f FuseFailure, ok bool) {
 	if b := lazyregexp.Of(ofBucket).FindStringSubmatch(said); b != nil {
 		bucket, said = b[1], b[2]
 	} else if volume.Driver != Driver && !strings.Contains(text, Driver) {
-		return FuseFailure{}, false
+		return fuseFailure{}, false
 	}
 	if !lazyregexp.Of(bucketName).MatchString(bucket) { // it is part of a command
 		bucket = "BUCKET"
 	}
-	for _, k := range kinds {
-		if k.code == code && strings.Contains(text, k.part) {
-			account := p.Namespace + "/" + p.Spec.ServiceAccountName
-			return FuseFailure{k, []any{m[1], bucket, p.Spec.NodeName, account, role(volume), said}}, true
+	for _, f := range fuseFailures {
+		if f.code == code && strings.Contains(text, f.part) {
+			values := []any{m[1], bucket, p.Spec.NodeName, p.Namespace + "/" + p.Spec.ServiceAccountName, role(volume), said}
+			for _, format := range []*string{&f.sentence, &f.remedy, &f.next} {
+				if strings.Contains(*format, "%") {
+					*format = fmt.Sprintf(*format, values...)
+				}
+			}
+			return f, true
 		}
 	}
-	return FuseFailure{}, false
+	return fuseFailure{}, false
 }
 
 // csiVolume returns a pod's volume of that name, the zero value if no CSI driver mounts
@@ -129,27 +132,4 @@ func role(v corev1.CSIVolumeSource) string {
 		return "roles/storage.objectViewer"
 	}
 	return "roles/storage.objectUser"
-}
-
-// Sentence says what failed.
-func (f FuseFailure) Sentence() string { return f.text(f.kind.sentence) }
-
-// Wait says why the failure may pass within 5 minutes; "" if only another pod helps, or
-// another job.
-func (f FuseFailure) Wait() string { return f.kind.wait }
-
-// Remedy says what helps if waiting doesn't; "" if the sentence already does.
-func (f FuseFailure) Remedy() string { return f.text(f.kind.remedy) }
-
-// Next returns a command that shows more than the pod's description; "" if there is none.
-func (f FuseFailure) Next() string { return f.text(f.kind.next) }
-
-// IsLike reports whether two failures are of one kind.
-func (f FuseFailure) IsLike(other FuseFailure) bool { return f.kind == other.kind }
-
-func (f FuseFailure) text(format string) string {
-	if !strings.Contains(format, "%") {
-		return format
-	}
-	return fmt.Sprintf(format, f.values...)
 }

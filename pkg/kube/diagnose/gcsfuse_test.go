@@ -56,13 +56,13 @@ func TestRecognize(t *testing.T) {
 		"rate limit": {"rpc error: code = Aborted desc = NodePublishVolume request is aborted due to rate limit: context deadline exceeded",
 			"volume data can't be mounted: NodePublishVolume request is aborted due to rate limit: context deadline exceeded", "the node tries again", "", ""},
 	} {
-		f, ok := RecognizeFuse(fusePod("acme", new(true)), failed("data", c.text))
+		f, ok := recognizeFuse(fusePod("acme", new(true)), failed("data", c.text))
 		if !ok {
 			t.Errorf("%s: not recognized", name)
 			continue
 		}
 		for what, words := range map[string][2]string{
-			"sentence": {f.Sentence(), c.sentence}, "wait": {f.Wait(), c.wait}, "remedy": {f.Remedy(), c.remedy}, "next": {f.Next(), c.next},
+			"sentence": {f.sentence, c.sentence}, "wait": {f.wait, c.wait}, "remedy": {f.remedy, c.remedy}, "next": {f.next, c.next},
 		} {
 			if words[0] != words[1] {
 				t.Errorf("%s: %s %q, want %q", name, what, words[0], words[1])
@@ -80,31 +80,31 @@ func TestRecognizeNothing(t *testing.T) {
 		"another driver's name": failed("disk", "kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name pd.csi.storage.gke.io not found in the list of registered CSI drivers"),
 		"a list of volumes":     "Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[]: timed out waiting for the condition",
 	} {
-		if f, ok := RecognizeFuse(fusePod("acme", nil), message); ok {
-			t.Errorf("%s: recognized as %q", name, f.Sentence())
+		if f, ok := recognizeFuse(fusePod("acme", nil), message); ok {
+			t.Errorf("%s: recognized as %q", name, f.sentence)
 		}
 	}
 }
 
 // Of a persistent volume, the pod has the claim only.
 func TestRecognizePersistentVolume(t *testing.T) {
-	f, _ := RecognizeFuse(fusePod("acme", nil), failed("pv-7", `rpc error: code = NotFound desc = failed to get GCS bucket "models": storage: bucket doesn't exist`))
-	if got, want := f.Sentence(), "volume pv-7 can't be mounted: there is no bucket gs://models"; got != want {
+	f, _ := recognizeFuse(fusePod("acme", nil), failed("pv-7", `rpc error: code = NotFound desc = failed to get GCS bucket "models": storage: bucket doesn't exist`))
+	if got, want := f.sentence, "volume pv-7 can't be mounted: there is no bucket gs://models"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 // Anybody may have written the manifest, and people run the command.
 func TestNextIsSafeToRun(t *testing.T) {
-	f, _ := RecognizeFuse(fusePod("acme; rm -rf ~", nil), failed("data", "rpc error: code = NotFound desc = the bucket is unknown"))
-	if got, want := f.Next(), "gcloud storage buckets describe gs://BUCKET"; got != want {
+	f, _ := recognizeFuse(fusePod("acme; rm -rf ~", nil), failed("data", "rpc error: code = NotFound desc = the bucket is unknown"))
+	if got, want := f.next, "gcloud storage buckets describe gs://BUCKET"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestRoleToWrite(t *testing.T) {
-	f, _ := RecognizeFuse(fusePod("acme", nil), failed("data", "rpc error: code = PermissionDenied desc = storage.objects.list"))
-	if got, want := f.Remedy(), "give service account ml/kinetic the role roles/storage.objectUser"; got != want {
+	f, _ := recognizeFuse(fusePod("acme", nil), failed("data", "rpc error: code = PermissionDenied desc = storage.objects.list"))
+	if got, want := f.remedy, "give service account ml/kinetic the role roles/storage.objectUser"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
