@@ -155,9 +155,13 @@ func (c *Client) createObject(ctx context.Context, where collection, o *unstruct
 	return made, c.explain("create", where.kind(), o.GetName(), err)
 }
 
-func (c *Client) getObject(ctx context.Context, where collection, name string) (*unstructured.Unstructured, error) {
-	found, err := answer(c.asJSON(c.core.Get(), append(where.path(c.namespace), name)...).Do(ctx))
-	return found, c.explain("get", where.kind(), name, err)
+// getObject reads an object. Like the following, it tries again after errors that are transient.
+func (c *Client) getObject(ctx context.Context, where collection, name string) (found *unstructured.Unstructured, err error) {
+	err = retry(ctx, func() error {
+		found, err = answer(c.asJSON(c.core.Get(), append(where.path(c.namespace), name)...).Do(ctx))
+		return c.explain("get", where.kind(), name, err)
+	})
+	return found, err
 }
 
 // addOwner gives an object another owner. The object is removed with its last owner.
@@ -166,19 +170,24 @@ func (c *Client) addOwner(ctx context.Context, where collection, name string, ow
 	if err != nil {
 		return err
 	}
-	err = c.asJSON(c.core.Patch(types.JSONPatchType), append(where.path(c.namespace), name)...).Body(patch).Do(ctx).Error()
-	return c.explain("patch", where.kind(), name, err)
+	return retry(ctx, func() error {
+		err := c.asJSON(c.core.Patch(types.JSONPatchType), append(where.path(c.namespace), name)...).Body(patch).Do(ctx).Error()
+		return c.explain("patch", where.kind(), name, err)
+	})
 }
 
 // tryMerge returns what an object would be with more content. It changes nothing.
-func (c *Client) tryMerge(ctx context.Context, where collection, name string, content map[string]any) (*unstructured.Unstructured, error) {
+func (c *Client) tryMerge(ctx context.Context, where collection, name string, content map[string]any) (merged *unstructured.Unstructured, err error) {
 	patch, err := json.Marshal(content)
 	if err != nil {
 		return nil, fmt.Errorf("writing %s %s: %w", where.plural, name, err)
 	}
-	merged, err := answer(c.asJSON(c.core.Patch(types.MergePatchType), append(where.path(c.namespace), name)...).
-		Param("dryRun", metav1.DryRunAll).Body(patch).Do(ctx))
-	return merged, c.explain("patch", where.kind(), name, err)
+	err = retry(ctx, func() error {
+		merged, err = answer(c.asJSON(c.core.Patch(types.MergePatchType), append(where.path(c.namespace), name)...).
+			Param("dryRun", metav1.DryRunAll).Body(patch).Do(ctx))
+		return c.explain("patch", where.kind(), name, err)
+	})
+	return merged, err
 }
 
 // removeObject deletes an object and what it owns, in the order of the policy. With a UID it
@@ -188,8 +197,10 @@ func (c *Client) removeObject(ctx context.Context, where collection, name string
 	if uid != "" {
 		o.Preconditions = &metav1.Preconditions{UID: &uid}
 	}
-	err := c.core.Delete().AbsPath(append(where.path(c.namespace), name)...).Body(o).Do(ctx).Error()
-	return c.explain("delete", where.kind(), name, err)
+	return retry(ctx, func() error {
+		err := c.core.Delete().AbsPath(append(where.path(c.namespace), name)...).Body(o).Do(ctx).Error()
+		return c.explain("delete", where.kind(), name, err)
+	})
 }
 
 // isGone reports whether a removal failed because the object does not exist, or another object has

@@ -27,13 +27,9 @@ func (c *Cluster) create(ctx context.Context, o *unstructured.Unstructured, mode
 	return made, err
 }
 
-// get reads the object that has an object's name, and tries again after errors that are transient.
-func (c *Cluster) get(ctx context.Context, o *unstructured.Unstructured) (found *unstructured.Unstructured, err error) {
-	err = retry(ctx, func() error {
-		found, err = c.client.getObject(ctx, c.collectionOf(o), o.GetName())
-		return err
-	})
-	return found, err
+// get reads the object that has an object's name.
+func (c *Cluster) get(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return c.client.getObject(ctx, c.collectionOf(o), o.GetName())
 }
 
 func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -142,9 +138,7 @@ func (c *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructu
 func (c *Cluster) undo(ctx context.Context, workload *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
-	err := retry(ctx, func() error {
-		return c.client.removeObject(ctx, c.collectionOf(workload), workload.GetName(), workload.GetUID(), metav1.DeletePropagationBackground)
-	})
+	err := c.client.removeObject(ctx, c.collectionOf(workload), workload.GetName(), workload.GetUID(), metav1.DeletePropagationBackground)
 	if err == nil || isGone(err) {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -29,7 +28,10 @@ const podTime = 200 * time.Millisecond
 // Delete makes sure that a job has no workload, and no object that was created for it without an
 // owner. This is needed even if the job could not be stopped.
 func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
-	if err := c.stop(ctx, h, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if o.Ending == nil {
+		o.Ending = func() error { return nil }
+	}
+	if err := c.stop(ctx, h, o.Grace, o.Ending); err != nil {
 		return err
 	}
 	err := c.removePrepared(ctx, h)
@@ -41,9 +43,8 @@ func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions)
 
 // stop ends the job's pods, and removes the workload with everything it owns. With grace, the
 // workload stays until its pods are gone, so that everyone can see that something is still
-// running. stop waits for that as long as the pods' own grace period allows. ending, which may be
-// nil, is called once the cluster has accepted the removal. If there is no workload, the error is
-// fs.ErrNotExist.
+// running. stop waits for that as long as the pods' own grace period allows. ending is called once
+// the cluster has accepted the removal.
 func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, ending func() error) error {
 	s, err := c.client.snapshot(ctx, h)
 	if err != nil && isOwnName(h) {
@@ -53,25 +54,17 @@ func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, e
 		return err
 	}
 	if !s.Exists() {
-		if err := c.removeOrphans(ctx, h, s.list()); err != nil {
-			return err
-		}
-		return fmt.Errorf("job %s: there is neither a Job nor a LeaderWorkerSet in namespace %s: %w", h.JobID, c.client.namespace, fs.ErrNotExist)
+		return c.removeOrphans(ctx, h, s.list())
 	}
 	policy := metav1.DeletePropagationBackground
 	if grace > 0 {
 		policy = metav1.DeletePropagationForeground
 	}
-	err = retry(ctx, func() error {
-		return c.client.removeObject(ctx, c.client.workloads(s.Kind()).collection(), s.Meta().Name, s.Meta().UID, policy)
-	})
+	err = c.client.removeObject(ctx, c.client.workloads(s.Kind()).collection(), s.Meta().Name, s.Meta().UID, policy)
 	if err != nil && !isGone(err) {
 		return err
 	}
-	var unrecorded error
-	if ending != nil {
-		unrecorded = ending()
-	}
+	unrecorded := ending()
 	if grace <= 0 {
 		return unrecorded
 	}
@@ -88,17 +81,11 @@ func (c *Cluster) stopUnseen(ctx context.Context, h api.Handle, ending func() er
 	if isJob(h) {
 		kind = diagnose.Job
 	}
-	err := retry(ctx, func() error {
-		return c.client.removeObject(ctx, c.client.workloads(kind).collection(), h.K8sName, "", metav1.DeletePropagationBackground)
-	})
+	err := c.client.removeObject(ctx, c.client.workloads(kind).collection(), h.K8sName, "", metav1.DeletePropagationBackground)
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	var unrecorded error
-	if ending != nil {
-		unrecorded = ending()
-	}
-	return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", h.JobID, why))
+	return errors.Join(ending(), fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", h.JobID, why))
 }
 
 // isOwnName reports whether the name of the workload follows from the job's ID. A handle comes from a bucket, to which

@@ -28,7 +28,7 @@ func (c *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner m
 	if err != nil || !existed || !ownedByJobs(found) || ownedBy(found, owner.UID) {
 		return err
 	}
-	return retry(ctx, func() error { return c.client.addOwner(ctx, c.collectionOf(o), o.GetName(), owner) })
+	return c.client.addOwner(ctx, c.collectionOf(o), o.GetName(), owner)
 }
 
 // withoutPolicy adds to an error about a job's NetworkPolicy how to run the job without one.
@@ -104,11 +104,7 @@ func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
 // has if a patch with that content changes nothing: only the server knows how it normalizes values
 // such as 1024Mi.
 func (c *Cluster) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
-	var merged *unstructured.Unstructured
-	err := retry(ctx, func() (err error) {
-		merged, err = c.client.tryMerge(ctx, c.collectionOf(want), want.GetName(), content(want))
-		return err
-	})
+	merged, err := c.client.tryMerge(ctx, c.collectionOf(want), want.GetName(), content(want))
 	if apierrors.IsInvalid(err) { // the patch would change an immutable field
 		return false, nil
 	}

@@ -25,21 +25,22 @@ func (c *Cluster) removePrepared(ctx context.Context, h api.Handle) error {
 // removeUnowned removes an object of a job that has no owner. Without permission it warns that the
 // object stays, or may stay, which does no harm.
 func (c *Cluster) removeUnowned(ctx context.Context, where collection, h api.Handle) error {
-	err := retry(ctx, func() error {
-		found, err := c.client.getObject(ctx, where, h.K8sName)
-		if apierrors.IsForbidden(err) {
-			c.client.transport.Say("%s %s can't be read, so it remains if kubectl created it: %v", where.plural, h.K8sName, err)
-		}
-		if err != nil || len(found.GetOwnerReferences()) > 0 || found.GetLabels()[api.LabelJobID] != h.JobID {
-			return err
-		}
-		err = c.client.removeObject(ctx, where, h.K8sName, found.GetUID(), metav1.DeletePropagationBackground)
-		if apierrors.IsForbidden(err) {
-			c.client.transport.Say("%s %s was not deleted: %v", where.plural, h.K8sName, err)
-		}
+	found, err := c.client.getObject(ctx, where, h.K8sName)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsForbidden(err):
+		c.client.transport.Say("%s %s can't be read, so it remains if kubectl created it: %v", where.plural, h.K8sName, err)
+		return nil
+	case err != nil || len(found.GetOwnerReferences()) > 0 || found.GetLabels()[api.LabelJobID] != h.JobID:
 		return err
-	})
-	if isGone(err) || apierrors.IsForbidden(err) {
+	}
+	err = c.client.removeObject(ctx, where, h.K8sName, found.GetUID(), metav1.DeletePropagationBackground)
+	switch {
+	case isGone(err):
+		return nil
+	case apierrors.IsForbidden(err):
+		c.client.transport.Say("%s %s was not deleted: %v", where.plural, h.K8sName, err)
 		return nil
 	}
 	return err

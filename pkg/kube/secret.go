@@ -34,9 +34,7 @@ func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructur
 		if !apierrors.IsAlreadyExists(err) || try > maxConflicts {
 			return err
 		}
-		err = retry(ctx, func() error {
-			return c.client.removeObject(ctx, c.collectionOf(secret), secret.GetName(), "", metav1.DeletePropagationBackground)
-		})
+		err = c.client.removeObject(ctx, c.collectionOf(secret), secret.GetName(), "", metav1.DeletePropagationBackground)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
@@ -78,9 +76,7 @@ const maxConflicts = 10
 // the key of the job's hosts.
 func (c *Cluster) removeSecret(ctx context.Context, h api.Handle) error {
 	where := collection{schema.GroupVersion{Version: "v1"}, "secrets"}
-	err := retry(ctx, func() error {
-		return c.client.removeObject(ctx, where, api.Spec{ID: h.JobID}.SecretName(), "", metav1.DeletePropagationBackground)
-	})
+	err := c.client.removeObject(ctx, where, api.Spec{ID: h.JobID}.SecretName(), "", metav1.DeletePropagationBackground)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && len(h.SecretEnv) == 0 {
 		return nil
 	}
