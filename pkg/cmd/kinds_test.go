@@ -34,7 +34,7 @@ func TestErrorKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere := map[api.ErrorKind]error{
-		api.KindUnstartable: &answers.MissingKind{Text: "the cluster has no LeaderWorkerSets"},
+		api.KindUnstartable: &answers.MissingError{Text: "the cluster has no LeaderWorkerSets"},
 		api.KindNotFound:    bucketError(t, http.StatusNotFound),
 		api.KindUntrusted:   nil, // TestMovedImage of pkg/cmd/run
 		api.KindElsewhere:   nil, // TestRegistryTellsClustersApart of pkg/job
@@ -81,7 +81,7 @@ func TestErrorsOfPackages(t *testing.T) {
 		"a job of that ID":        {&submit.ExistsError{ID: "a", Flags: " -n ml"}, api.KindExists, "kubectl kinetic jobs cleanup a -n ml"},
 		"the same job":            {&submit.ExistsError{ID: "a", Same: true}, api.KindExists, "kubectl kinetic jobs logs -f a"},
 		"a newer handle":          {&api.VersionError{Got: 2, Max: 1}, api.KindVersion, "upgrade kubectl kinetic"},
-		"no LeaderWorkerSets":     {&answers.MissingKind{Text: "none", Install: "kubectl apply"}, api.KindUnstartable, "kubectl apply"},
+		"no LeaderWorkerSets":     {&answers.MissingError{Text: "none", Install: "kubectl apply"}, api.KindUnstartable, "kubectl apply"},
 		"a registry that refuses": {registry(http.StatusForbidden), api.KindForbidden, ""},
 		"a registry that fails":   {registry(http.StatusInternalServerError), api.KindFailed, ""},
 		"a silent registry":       {&image.RegistryError{Doing: "send to", Repository: "r", Err: errors.New("no route")}, api.KindUnreachable, ""},

@@ -37,7 +37,7 @@ func (c volumeChecker) checkClaim(ctx context.Context, name string, s api.Spec) 
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		advice := cmp.Or(human.DidYouMean(name, names(c.list(ctx, path...))), "kubectl get pvc -n "+c.Namespace+" lists them")
+		advice := cmp.Or(human.DidYouMean(name, c.names(ctx, path...)), "kubectl get pvc -n "+c.Namespace+" lists them")
 		return finding{err: missingf("%s: there is no PersistentVolumeClaim %s in namespace %s: %s", mounts[0].Flag(), name, c.Namespace, advice)}
 	case apierrors.IsForbidden(err):
 		return finding{note: fmt.Sprintf("can't check that namespace %s has the PersistentVolumeClaim %s before the job starts: no permission to read PersistentVolumeClaims", c.Namespace, name)}

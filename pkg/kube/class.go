@@ -64,7 +64,7 @@ func (c volumeChecker) checkClass(ctx context.Context, s api.Spec) finding {
 	err := c.Get(ctx, &found, classPath, s.DiskClass)
 	switch {
 	case apierrors.IsNotFound(err):
-		advice := cmp.Or(human.DidYouMean(s.DiskClass, names(c.list(ctx, classPath))), "kubectl get storageclasses lists them")
+		advice := cmp.Or(human.DidYouMean(s.DiskClass, c.names(ctx, classPath)), "kubectl get storageclasses lists them")
 		return finding{err: missingf("--disk %s,%s: the cluster has no StorageClass %[2]s: %s", s.Disk, s.DiskClass, advice)}
 	case apierrors.IsForbidden(err):
 		return finding{note: fmt.Sprintf("can't check that the cluster has the StorageClass %s before the job starts: no permission to read StorageClasses", s.DiskClass)}

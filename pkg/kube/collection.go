@@ -91,7 +91,7 @@ func (c *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructur
 func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) error {
 	version := gvk.GroupVersion()
 	var list metav1.APIResourceList
-	err := retry(ctx, func() error { return c.client.discover(ctx, version, &list) })
+	err := c.client.explain("discover", kind{resource: version.String()}, "", c.read(ctx, &list, versionPath(version)...))
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
@@ -114,17 +114,12 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 // noLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
 // the job was created.
 func noLeaderWorkerSets() error {
-	return &apiserver.MissingKind{Install: apiserver.InstallLeaderWorkerSet,
+	return &apiserver.MissingError{Install: apiserver.InstallLeaderWorkerSet,
 		Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
 }
 
 // errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")
-
-func (c *Client) discover(ctx context.Context, version schema.GroupVersion, into *metav1.APIResourceList) error {
-	err := c.plain.Get(ctx, into, nil, versionPath(version)...)
-	return c.explain("discover", kind{resource: version.String()}, "", err)
-}
 
 // asJSON makes a request for objects of kinds that have no Go type here.
 func (c *Client) asJSON(r *rest.Request, path ...string) *rest.Request {

@@ -135,7 +135,7 @@ func TestAClusterWithoutSets(t *testing.T) {
 			s, w, _ := startSet(t)
 			delete(s.objects, setGroup)
 			err := begin(w)
-			if !errors.As(err, new(*apiserver.MissingKind)) || !isUsage(err) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
+			if !errors.As(err, new(*apiserver.MissingError)) || !isUsage(err) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
 				t.Errorf("got %v", err)
 			}
 			if len(s.all()) > 0 {

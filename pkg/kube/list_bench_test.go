@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 // manyJobs answers lists as an API server with this many jobs, each with a pod, whose
@@ -35,14 +36,14 @@ func newManyJobs(tb testing.TB, number int) manyJobs {
 	}
 	encoder := protobuf.NewSerializer(scheme, scheme)
 	server := manyJobs{}
-	for first := 0; first < number; first += pageSize {
+	for first := 0; first < number; first += joblist.PageSize {
 		about := metav1.ListMeta{ResourceVersion: "7"}
-		if first+pageSize < number {
-			about.Continue = strconv.Itoa(first/pageSize + 1)
+		if first+joblist.PageSize < number {
+			about.Continue = strconv.Itoa(first/joblist.PageSize + 1)
 		}
 		jobs := &batchv1.JobList{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "JobList"}, ListMeta: about}
 		pods := &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, ListMeta: about}
-		for i := first; i < min(first+pageSize, number); i++ {
+		for i := first; i < min(first+joblist.PageSize, number); i++ {
 			job, pod := jobAndPod(fmt.Sprintf("many-%d", i))
 			jobs.Items, pods.Items = append(jobs.Items, job), append(pods.Items, pod)
 		}

@@ -59,7 +59,7 @@ func (c *Cluster) knownAround(ctx context.Context) around {
 
 // nodes returns the nodes of a cluster with what matters for where pods fit, nil without permission to list them.
 func (c *Client) nodes(ctx context.Context) []corev1.Node {
-	body, err := c.core.Get().Resource("nodes").VersionedParams(&metav1.ListOptions{Limit: pageSize}, c.codec).Stream(ctx)
+	body, err := c.core.Get().Resource("nodes").VersionedParams(&metav1.ListOptions{Limit: joblist.PageSize}, c.codec).Stream(ctx)
 	if err != nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (c *Client) nodes(ctx context.Context) []corev1.Node {
 // warmPods returns the pods of the warm hosts of the namespace, none if they can't be read.
 func (c *Client) warmPods(ctx context.Context) []corev1.Pod {
 	var pods corev1.PodList
-	about := &metav1.ListOptions{LabelSelector: api.LabelWarm, Limit: pageSize}
+	about := &metav1.ListOptions{LabelSelector: api.LabelWarm, Limit: joblist.PageSize}
 	if err := c.core.Get().Namespace(c.namespace).Resource("pods").VersionedParams(about, c.codec).Do(ctx).Into(&pods); err != nil {
 		return nil
 	}

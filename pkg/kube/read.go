@@ -7,11 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
-
-// pageSize is how many objects the server sends at once. With kubectl's 500, a list of 5,000 jobs
-// takes a fifth longer.
-const pageSize = 2500
 
 // read lists all objects of a selection page by page, and tries again to get a page that failed.
 // version is the one to watch from. The list starts again if the server has dropped the version
@@ -47,7 +44,7 @@ func (c *Client) page(ctx context.Context, s selection, begin string) (kept []ru
 	}
 	err = again(ctx, func() error {
 		kept = kept[:0]
-		options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, Limit: pageSize, Continue: begin}
+		options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, Limit: joblist.PageSize, Continue: begin}
 		about, err = c.listEach(ctx, s.served(), options, s.list(), s.detail, func(o runtime.Object) {
 			if o = s.kept(o); o != nil {
 				kept = append(kept, o)

@@ -121,7 +121,7 @@ func TestAListKeepsWhatSaysHowAMapStands(t *testing.T) {
 
 // Thousands of objects come in protobuf, a page after another.
 func TestListOfManyJobs(t *testing.T) {
-	const number = 2*pageSize + 1
+	const number = 2*joblist.PageSize + 1
 	web := httptest.NewServer(newManyJobs(t, number))
 	defer web.Close()
 	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)

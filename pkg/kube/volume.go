@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // volumeChecker looks for what mounts need in the cluster that a job is submitted to.
@@ -21,19 +22,9 @@ type volumeChecker struct {
 	Say func(format string, args ...any)
 }
 
-// missing is an error about what the command line names and the cluster doesn't have.
-type missing struct{ error }
-
-// Usage implements what pkg/cmd/cli asks an error for.
-func (missing) Usage() bool { return true }
-
-// Kind implements what pkg/cmd/cli asks an error for.
-func (missing) Kind() api.ErrorKind { return api.KindUnstartable }
-
-// Unwrap returns the error without its exit code.
-func (m missing) Unwrap() error { return m.error }
-
-func missingf(format string, args ...any) error { return missing{fmt.Errorf(format, args...)} }
+func missingf(format string, args ...any) error {
+	return &apiserver.MissingError{Text: fmt.Sprintf(format, args...)}
+}
 
 type finding struct {
 	err error
@@ -72,19 +63,15 @@ func (c volumeChecker) CheckFlags(ctx context.Context, s api.Spec) error {
 	return nil
 }
 
-// list returns the metadata of the objects in a collection, none if they can't be read.
-func (c volumeChecker) list(ctx context.Context, path ...string) []metav1.PartialObjectMetadata {
+// names returns the names of the objects in a collection, none if they can't be read.
+func (c volumeChecker) names(ctx context.Context, path ...string) []string {
 	var all metav1.PartialObjectMetadataList
 	if err := c.Get(ctx, &all, path...); err != nil {
 		return nil
 	}
-	return all.Items
-}
-
-func names(objects []metav1.PartialObjectMetadata) []string {
-	all := make([]string, len(objects))
-	for i, o := range objects {
-		all[i] = o.Name
+	names := make([]string, len(all.Items))
+	for i, o := range all.Items {
+		names[i] = o.Name
 	}
-	return all
+	return names
 }

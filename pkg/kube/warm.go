@@ -60,10 +60,7 @@ func (c *Cluster) WarmHosts(ctx context.Context) ([]WarmHost, error) {
 
 func (c *Cluster) readWarm(ctx context.Context) (*cache, error) {
 	known := newCache()
-	kinds := slices.DeleteFunc(c.listed(api.ListStates, joblist.Selector+","+api.LabelWarm), func(s selection) bool {
-		return s.kind.workload != nil && s.kind.workload != diagnose.Job && s.kind.workload != diagnose.LeaderWorkerSet
-	})
-	return known, c.client.readInto(ctx, known, kinds)
+	return known, c.client.readInto(ctx, known, c.listed(api.ListStates, joblist.Selector+","+api.LabelWarm))
 }
 
 // unready is how long the leader of a warm host can be unready while it starts, or while its node is busy.
@@ -71,13 +68,14 @@ const unready = 5 * time.Minute
 
 // unreadyFor returns for how long the newest leader has not been ready.
 func (c *Cluster) unreadyFor(pods []corev1.Pod) time.Duration {
-	for _, leader := range slices.Backward(diagnose.Leaders(pods)) {
-		for _, condition := range leader.Status.Conditions {
-			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionFalse {
-				return c.ServerTime(time.Now()).Sub(condition.LastTransitionTime.Time)
-			}
+	leaders := diagnose.Leaders(pods)
+	if len(leaders) == 0 {
+		return 0
+	}
+	for _, condition := range leaders[len(leaders)-1].Status.Conditions {
+		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionFalse {
+			return c.client.now().Sub(condition.LastTransitionTime.Time)
 		}
-		break
 	}
 	return 0
 }

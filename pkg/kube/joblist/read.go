@@ -25,8 +25,9 @@ import (
 // Selector selects the objects of all jobs.
 const Selector = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppSet + ")," + api.LabelJobID
 
-// pageSize is how many objects the server sends at once. It is that of pkg/kube.
-const pageSize = 2500
+// PageSize is how many objects the server sends at once. With kubectl's 500, a list of 5,000 jobs
+// takes a fifth longer.
+const PageSize = 2500
 
 // All are the jobs of all namespaces of a cluster.
 type All struct {
@@ -72,16 +73,13 @@ func Read(ctx context.Context, config *rest.Config, notify func(string)) (All, e
 	return All{join(jobs, sets, pods), r.client.Ahead(), leftOut}, nil
 }
 
-// key identifies a job among those of all namespaces.
-type key struct{ namespace, id string }
-
-func keyOf(o *metav1.ObjectMeta) key { return key{o.Namespace, o.Labels[api.LabelJobID]} }
+func refOf(o *metav1.ObjectMeta) Ref { return Ref{o.Namespace, o.Labels[api.LabelJobID]} }
 
 func join(jobs, sets, pods []runtime.Object) []api.JobSummary {
-	podsOf := map[key][]*corev1.Pod{} // pods are large, so pointers are sorted
+	podsOf := map[Ref][]*corev1.Pod{} // pods are large, so pointers are sorted
 	for _, o := range pods {
 		if p, ok := o.(*corev1.Pod); ok {
-			podsOf[keyOf(&p.ObjectMeta)] = append(podsOf[keyOf(&p.ObjectMeta)], p)
+			podsOf[refOf(&p.ObjectMeta)] = append(podsOf[refOf(&p.ObjectMeta)], p)
 		}
 	}
 	all := []api.JobSummary{}
@@ -92,7 +90,7 @@ func join(jobs, sets, pods []runtime.Object) []api.JobSummary {
 				continue
 			}
 			var its []corev1.Pod
-			for _, p := range slices.SortedFunc(slices.Values(podsOf[keyOf(w.Meta())]), diagnose.CompareAges) {
+			for _, p := range slices.SortedFunc(slices.Values(podsOf[refOf(w.Meta())]), diagnose.CompareAges) {
 				if !w.IsOfOlder(p) {
 					its = append(its, *p)
 				}
@@ -142,7 +140,7 @@ func (r reader) list(ctx context.Context, resource schema.GroupVersionResource) 
 }
 
 func (r reader) pages(ctx context.Context, path []string) (kept []runtime.Object, err error) {
-	parameters := map[string]string{"labelSelector": Selector, "limit": strconv.Itoa(pageSize)}
+	parameters := map[string]string{"labelSelector": Selector, "limit": strconv.Itoa(PageSize)}
 	for {
 		about, err := r.page(ctx, path, parameters, func(o runtime.Object) {
 			switch o := o.(type) {
