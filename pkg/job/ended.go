@@ -18,11 +18,10 @@ const endedTime = 2 * time.Second
 func (reg Registry) Ended(ctx context.Context, f Filter) (n int, unsure bool) {
 	ctx, cancel := context.WithTimeout(ctx, endedTime)
 	defer cancel()
-	dirs, err := reg.Store.Dirs(ctx, "")
+	ids, err := store.IDs(ctx, reg.Store, "")
 	if err != nil {
 		return 0, ctx.Err() != nil // a store that can't be read has told so
 	}
-	ids := slices.DeleteFunc(dirs, func(id string) bool { return store.CheckID(id) != nil })
 	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(store.TimeOf(b).Compare(store.TimeOf(a)), cmp.Compare(a, b)) })
 	if len(ids) > maxRecalled {
 		ids, unsure = ids[:maxRecalled], true

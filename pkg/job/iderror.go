@@ -17,6 +17,9 @@ import (
 
 // IDError says that a word names no job, or more than one.
 type IDError struct {
+	// Left is a job that was cleaned up, except for its outputs. It has neither a handle nor a workload.
+	Left *Job
+
 	msg string
 	// kind is "" for a job that is not found; next is a command to type, or what else to do.
 	kind api.ErrorKind

@@ -119,9 +119,7 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 		entries, unknown = more.ofUser(ctx, slices.DeleteFunc(entries, func(e api.JobSummary) bool { return !f.wants(e) }), f.User)
 		err = errors.Join(err, unknown)
 	}
-	all := f
-	all.Limit = 0
-	chosen := all.choose(entries)
+	chosen := f.choose(entries)
 	more.settleTies(ctx, chosen)
 	chosen = f.first(chosen)
 	more.complete(ctx, chosen, f.completed(level))
@@ -133,6 +131,7 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 	return chosen, err
 }
 
+// choose returns the entries that the filter wants, the newest first, whatever its limit.
 func (f Filter) choose(entries []api.JobSummary) []api.JobSummary {
 	var wanted []*api.JobSummary // sorting thousands of summaries would move them all often
 	for i := range entries {
@@ -145,7 +144,7 @@ func (f Filter) choose(entries []api.JobSummary) []api.JobSummary {
 	for i, e := range wanted {
 		chosen[i] = *e
 	}
-	return f.first(chosen)
+	return chosen
 }
 
 // first returns no more than f.Limit entries.
@@ -201,7 +200,7 @@ func atATime(h api.Handle) int {
 // stored lists the jobs in the store that are not in known. A job without a handle, or
 // with one that this version can't read, is an orphan.
 func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]api.JobSummary, error) {
-	dirs, err := reg.Store.Dirs(ctx, "")
+	ids, err := store.IDs(ctx, reg.Store, "")
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +208,7 @@ func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter
 	for _, e := range known {
 		have[e.ID] = true
 	}
-	ids := slices.DeleteFunc(dirs, func(id string) bool { return have[id] || store.CheckID(id) != nil })
+	ids = slices.DeleteFunc(ids, func(id string) bool { return have[id] })
 	entries := make([]*api.JobSummary, len(ids))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(Parallel)

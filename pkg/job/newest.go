@@ -79,9 +79,9 @@ func (reg Registry) byAge(ctx context.Context, found []api.JobSummary) ([]api.Jo
 		}
 		entries = append(entries, api.JobSummary{ID: w.ID, Namespace: w.Namespace, Store: w.Store, Created: created, Workload: w.Workload})
 	}
-	dirs, err := reg.Store.Dirs(ctx, "")
-	for _, id := range dirs {
-		if !known[id] && store.CheckID(id) == nil {
+	ids, err := store.IDs(ctx, reg.Store, "")
+	for _, id := range ids {
+		if !known[id] {
 			entries = append(entries, api.JobSummary{ID: id, Store: reg.Store.URL(), State: api.NotFound, Created: store.TimeOf(id)})
 		}
 	}

@@ -45,12 +45,10 @@ func (reg Registry) Recent(ctx context.Context, b Beginning) []api.JobSummary {
 	if len(found) > 0 || b.Unended {
 		return found
 	}
-	dirs, _ := reg.Store.Dirs(ctx, b.Prefix)
+	ids, _ := store.IDs(ctx, reg.Store, b.Prefix)
 	var candidates []api.JobSummary
-	for _, id := range dirs {
-		if store.CheckID(id) == nil {
-			candidates = append(candidates, api.JobSummary{ID: id, State: api.NotFound, Map: true})
-		}
+	for _, id := range ids {
+		candidates = append(candidates, api.JobSummary{ID: id, State: api.NotFound, Map: true})
 	}
 	candidates = b.newest(candidates, maxRecalled)
 	recalled := make([]api.JobSummary, len(candidates))

@@ -131,8 +131,7 @@ func (j *Job) NoEnd(ctx context.Context) error {
 	return fmt.Errorf("job %s has no workload here, and the store has no record of how it ended; delete its remains with kubectl kinetic jobs cleanup %s%s", j.ID(), j.ID(), j.LocationFlags())
 }
 
-// cleanedUp returns the error about a job without a workload and without a handle: a *CleanedUpError if its outputs
-// are left. It returns nil for a job with a handle.
+// cleanedUp returns the IDError about a job without a workload and without a handle. It returns nil for a job with a handle.
 func (j *Job) cleanedUp(ctx context.Context) error {
 	_, err := readHandle(ctx, j.Store, j.ID())
 	if !errors.Is(err, store.ErrNotFound) {
@@ -142,24 +141,10 @@ func (j *Job) cleanedUp(ctx context.Context) error {
 	case err != nil:
 		return err
 	case left:
-		return &CleanedUpError{Job: j, removal: j.RemovalOfOutputs(ctx)}
+		return &IDError{Left: j, next: j.command("outputs"), msg: fmt.Sprintf("job %s was cleaned up; only its outputs are left: list them with %s, delete them with %s",
+			j.ID(), j.command("outputs"), j.RemovalOfOutputs(ctx))}
 	}
 	return &IDError{msg: fmt.Sprintf("job %s was cleaned up", j.ID())}
-}
-
-// CleanedUpError says that a job was cleaned up, except for its outputs. It is an IDError.
-type CleanedUpError struct {
-	// Job has neither a handle nor a workload.
-	Job     *Job
-	removal string
-}
-
-func (e *CleanedUpError) Error() string { return e.Unwrap().Error() }
-
-// Unwrap returns the IDError.
-func (e *CleanedUpError) Unwrap() error {
-	return &IDError{next: e.Job.command("outputs"), msg: fmt.Sprintf("job %s was cleaned up; only its outputs are left: list them with %s, delete them with %s",
-		e.Job.ID(), e.Job.command("outputs"), e.removal)}
 }
 
 // resolve finds a job and its store. found says that it has a workload; the handle then has
@@ -364,13 +349,8 @@ func (r *resolver) storeAt(url string) (store.Store, error) {
 // ids returns the ids of all jobs that have a workload or are in the store. With an error
 // it returns those that have a workload.
 func (reg Registry) ids(ctx context.Context, found map[string]api.JobSummary) ([]string, error) {
-	stored, err := reg.Store.Dirs(ctx, "")
-	ids := slices.Collect(maps.Keys(found))
-	for _, id := range stored {
-		if store.CheckID(id) == nil {
-			ids = append(ids, id)
-		}
-	}
+	stored, err := store.IDs(ctx, reg.Store, "")
+	ids := slices.AppendSeq(stored, maps.Keys(found))
 	slices.Sort(ids)
 	return slices.Compact(ids), err
 }

@@ -34,7 +34,7 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 					told[keyOf(e)] = e
 				}
 			}
-			chosen := f.choose(entries)
+			chosen := f.first(f.choose(entries))
 			more.complete(ctx, chosen, f.completed(level))
 			return seen(chosen)
 		}

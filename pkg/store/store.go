@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -154,6 +155,13 @@ func DeleteAll(ctx context.Context, s Store, names []string, seen func(done, tot
 		seen(done, len(names))
 		return nil
 	})
+}
+
+// IDs returns the directories of a store that may be those of jobs and begin with prefix, sorted. With an error it returns those
+// that it could list.
+func IDs(ctx context.Context, s Store, prefix string) ([]string, error) {
+	dirs, err := s.Dirs(ctx, prefix)
+	return slices.DeleteFunc(dirs, func(id string) bool { return CheckID(id) != nil }), err
 }
 
 // HasAny reports whether there is an object whose name begins with prefix.

@@ -74,9 +74,8 @@ func FindJob(ctx context.Context, registry job.Registry, word string) (*job.Job,
 // it was interrupted. The plan names the job that was found, even if it can't be resumed from.
 func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned, error) {
 	old, err := FindJob(ctx, registry, p.request.ResumeFrom)
-	var left *job.CleanedUpError
-	if errors.As(err, &left) { // which left its outputs
-		old, err = left.Job, nil
+	if gone, ok := errors.AsType[*job.IDError](err); ok && gone.Left != nil { // which left its outputs
+		old, err = gone.Left, nil
 	}
 	if err != nil {
 		return p, inputErrorf("--resume-from: %w", err)

@@ -86,8 +86,8 @@ func (c *command) runOutputs(ctx context.Context, parsed outputArgs, output stri
 		}
 	}
 	j, err := c.choice.Job(ctx, parsed.ids)
-	if left, ok := errors.AsType[*job.CleanedUpError](err); ok {
-		j, err = left.Job, nil
+	if gone, ok := errors.AsType[*job.IDError](err); ok && gone.Left != nil {
+		j, err = gone.Left, nil
 	}
 	if err != nil {
 		return err

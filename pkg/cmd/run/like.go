@@ -124,7 +124,7 @@ func (f *flags) findEarlier(ctx context.Context) (*job.Job, error) {
 		}
 	}
 	err = fmt.Errorf("--like: %w", err)
-	if errors.As(err, new(*job.IDError)) || errors.As(err, new(*job.CleanedUpError)) {
+	if errors.As(err, new(*job.IDError)) {
 		return nil, cli.Usage(err)
 	}
 	return nil, err

@@ -25,7 +25,7 @@ type Outputs struct {
 
 // findOutputs looks at all directories of jobs.
 func (p *Plan) findOutputs(ctx context.Context) error {
-	ids, err := p.dirs(ctx)
+	ids, err := store.IDs(ctx, p.store, "")
 	if err != nil {
 		return err
 	}
@@ -67,18 +67,12 @@ func (p *Plan) findOutputs(ctx context.Context) error {
 	return nil
 }
 
-// dirs returns the directories that may be those of jobs.
-func (p *Plan) dirs(ctx context.Context) ([]string, error) {
-	ids, err := p.store.Dirs(ctx, "")
-	return slices.DeleteFunc(ids, func(id string) bool { return store.CheckID(id) != nil }), err
-}
-
 // keepUsed takes outputs out of the plan that a job submitted since uses.
 func (p *Plan) keepUsed(ctx context.Context) error {
 	if len(p.Outputs) == 0 {
 		return nil
 	}
-	ids, err := p.dirs(ctx)
+	ids, err := store.IDs(ctx, p.store, "")
 	if err != nil {
 		return err
 	}
