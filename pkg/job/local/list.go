@@ -1,7 +1,11 @@
 package local
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -11,12 +15,25 @@ import (
 // List describes all jobs of this machine, newest first. Jobs that cannot be read don't
 // hide the others: they are in the error.
 func (m *Machine) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, error) {
-	records, err := m.records(ctx)
-	jobs := make([]api.JobSummary, 0, len(records))
-	for _, r := range records {
-		jobs = append(jobs, summaryOf(r))
+	entries, err := m.folders()
+	if err != nil {
+		return nil, err
 	}
-	return jobs, err
+	var jobs []api.JobSummary
+	var errs []error
+	for _, e := range entries {
+		r, err := m.get(ctx, e.Name())
+		if r.ID != "" {
+			jobs = append(jobs, summaryOf(r))
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			errs = append(errs, err)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b api.JobSummary) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return jobs, errors.Join(errs...)
 }
 
 // Pick describes the jobs that choose picks, and reads only those: choose gets their IDs, and ages
@@ -68,7 +85,9 @@ func (m *Machine) WatchList(ctx context.Context, level api.ListLevel, seen func(
 				m.config.Warn(err)
 			}
 		}
-		if err := seen(append(jobs, missing(known, jobs)...)); err != nil {
+		var gone []api.JobSummary
+		gone, known = missing(known, jobs)
+		if err := seen(append(jobs, gone...)); err != nil {
 			return err
 		}
 		select {
@@ -79,22 +98,16 @@ func (m *Machine) WatchList(ctx context.Context, level api.ListLevel, seen func(
 	}
 }
 
-// missing returns the jobs in known that are not in found, and makes known the set of found
-// jobs.
-func missing(known map[string]bool, found []api.JobSummary) []api.JobSummary {
-	now := map[string]bool{}
+// missing returns the jobs in known that are not in found, and the set of found jobs.
+func missing(known map[string]bool, found []api.JobSummary) (gone []api.JobSummary, now map[string]bool) {
+	now = map[string]bool{}
 	for _, f := range found {
 		now[f.ID] = true
 	}
-	var gone []api.JobSummary
 	for id := range known {
 		if !now[id] {
 			gone = append(gone, api.JobSummary{ID: id, State: api.NotFound, Status: api.Status{State: api.NotFound}})
 		}
 	}
-	clear(known)
-	for id := range now {
-		known[id] = true
-	}
-	return gone
+	return gone, now
 }

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,30 +49,6 @@ func (m *Machine) get(ctx context.Context, id string) (Record, error) {
 	}
 	r.Status, err = m.status(ctx, r)
 	return r, err
-}
-
-// records returns the records of all jobs of this machine, newest first. Jobs that cannot
-// be read don't hide the others: they are in the error.
-func (m *Machine) records(ctx context.Context) ([]Record, error) {
-	entries, err := m.folders()
-	if err != nil {
-		return nil, err
-	}
-	var records []Record
-	var errs []error
-	for _, e := range entries {
-		r, err := m.get(ctx, e.Name())
-		if r.ID != "" {
-			records = append(records, r)
-		}
-		if !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-			errs = append(errs, err)
-		}
-	}
-	slices.SortFunc(records, func(a, b Record) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
-	})
-	return records, errors.Join(errs...)
 }
 
 func (m *Machine) folders() ([]fs.DirEntry, error) {

@@ -11,6 +11,9 @@ func (m *Machine) ShellCommand(id string, command []string) ([]string, error) {
 	return m.beside(id, "shell", command...)
 }
 
+// StacksCommand returns the program that prints what the threads of a job of this machine are doing.
+func (m *Machine) StacksCommand(id string) ([]string, error) { return m.beside(id, "stacks") }
+
 // beside returns the program that does something beside a job of this machine: a command of the job's runner with arguments.
 func (m *Machine) beside(id, command string, arguments ...string) ([]string, error) {
 	r, err := m.read(id)

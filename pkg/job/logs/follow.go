@@ -73,13 +73,7 @@ type readFunc func(ctx context.Context, host int, d *Decoder) error
 
 // readHosts reads the log of the chosen host, or of all hosts at the same time.
 func (r *reader) readHosts(ctx context.Context, w display.Streams, read readFunc) error {
-	w = r.written.count(w)
-	if sink := r.options.Sink; sink != nil {
-		r.options.Sink = func(host int) Sink {
-			s := sink(host)
-			return Sink{r.written.count(s.Streams), s.Attempt}
-		}
-	}
+	r.options, w = r.options.Wrapped(w, r.written.count)
 	if !r.options.Merges() {
 		err := read(ctx, max(r.options.Host, 0), r.options.decoder(w, max(r.options.Host, 0)))
 		if errors.Is(err, errEnded) {
@@ -168,12 +162,7 @@ func (r *reader) readHost(ctx context.Context, host int, d *Decoder) error {
 				return err
 			}
 		}
-		l := r.podLog(p, r.options, d)
-		if r.mayBeRotated(p) && l.lacksBeginning(ctx) {
-			err = l.readRotated(ctx, ctx, over)
-		} else {
-			err = l.read(ctx, ctx, over)
-		}
+		err = r.podLog(p, r.options, d).write(ctx, ctx, over)
 		if errors.Is(err, errEnded) {
 			err = nil
 		}
@@ -210,13 +199,7 @@ func (r *reader) followHost(ctx context.Context, host int, d *Decoder) error {
 				return err
 			}
 		}
-		l := r.podLog(pod, o, d)
-		if r.mayBeRotated(pod) && l.lacksBeginning(drained) {
-			err = l.readRotated(ctx, drained, live)
-		} else {
-			err = l.read(ctx, drained, live)
-		}
-		if err != nil {
+		if err := r.podLog(pod, o, d).write(ctx, drained, live); err != nil {
 			return err
 		}
 		done[pod.UID] = true

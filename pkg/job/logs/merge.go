@@ -113,7 +113,7 @@ func (c *copier) open(ctx context.Context, parts []part, tail int, decoder *Deco
 			return nil, err
 		}
 	}
-	s := &hostLog{host: parts[0].host, decoder: decoder, attempts: streams(parts[from.part:]), now: &joinedParts{}}
+	s := &hostLog{host: parts[0].host, decoder: decoder, attempts: split(parts[from.part:], part.sameStream), now: &joinedParts{}}
 	s.lines = bufio.NewReaderSize(s.now, readSize)
 	err := s.look(ctx, c)
 	for i := 0; i < from.lines && err == nil; i++ {
@@ -128,18 +128,6 @@ func (c *copier) open(ctx context.Context, parts []part, tail int, decoder *Deco
 		return nil, nil
 	}
 	return s, err
-}
-
-// streams splits the parts of a host's log by attempt.
-func streams(parts []part) [][]part {
-	var all [][]part
-	for i, p := range parts {
-		if i == 0 || !p.sameStream(parts[i-1]) {
-			all = append(all, nil)
-		}
-		all[len(all)-1] = append(all[len(all)-1], p)
-	}
-	return all
 }
 
 // look reads the stamp of the next line, which may be in the next attempt. The error is io.EOF

@@ -52,6 +52,19 @@ func (o Options) decoder(w display.Streams, host int) *Decoder {
 	return d
 }
 
+// Wrapped returns options and writers for the same log with another pair of writers in place of each.
+func (o Options) Wrapped(w display.Streams, wrap func(display.Streams) display.Streams) (Options, display.Streams) {
+	if o.Sink == nil {
+		return o, wrap(w)
+	}
+	sink := o.Sink
+	o.Sink = func(host int) Sink {
+		s := sink(host)
+		return Sink{wrap(s.Streams), s.Attempt}
+	}
+	return o, w
+}
+
 // Merges reports whether the logs of several hosts are read into one.
 func (o Options) Merges() bool { return o.Host < 0 && o.Hosts > 1 }
 

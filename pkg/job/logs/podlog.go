@@ -65,6 +65,14 @@ const (
 	retryTime = 30 * time.Second
 )
 
+// write writes a pod's log as read does, or from the archive on if its node has dropped its beginning.
+func (l *podLog) write(ctx, drained, live context.Context) error {
+	if l.mayBeRotated(l.pod) && l.lacksBeginning(drained) {
+		return l.readRotated(ctx, drained, live)
+	}
+	return l.read(ctx, drained, live)
+}
+
 // read writes a pod's log until its container has ended and everything was read. Once live is done it only reads
 // what there is; once drained is done it no longer waits for the node. What the node lacks comes from elsewhere.
 func (l *podLog) read(ctx, drained, live context.Context) error {
@@ -98,7 +106,7 @@ func (l *podLog) readNode(ctx, live context.Context) error {
 		if follow && !ended {
 			err = l.copy(live, true)
 		} else {
-			err = l.copyOnce(ctx)
+			err = l.withSlot(ctx, func() error { return l.copy(ctx, false) })
 		}
 		if err == nil && ended {
 			err = l.finish()
@@ -153,11 +161,6 @@ func (l *podLog) finish() error {
 // isLost reports whether a log that is read again lacks the line at the cursor, which the
 // archive has.
 func (l *podLog) isLost() bool { return !l.found && l.archive.hasLog() }
-
-// copyOnce reads from the cursor to the present end of the log, when it is its turn.
-func (l *podLog) copyOnce(ctx context.Context) error {
-	return l.withSlot(ctx, func() error { return l.copy(ctx, false) })
-}
 
 // copy reads from the cursor to the present end of the log or, with follow, until the connection ends, which means
 // nothing: servers close connections that are idle or old. The error is errEnded if the log reports the job's end.

@@ -33,7 +33,7 @@ func Stored(ctx context.Context, s store.Store, id string, o Options, w display.
 		return nil
 	}
 	c := newCopier(s)
-	hosts := byHost(chosen)
+	hosts := split(chosen, part.sameHost)
 	o.Hosts = max(o.Hosts, chosen[len(chosen)-1].host+1)
 	if o.Merges() {
 		o.Out.Columns, o.Err.Columns = 0, 0 // no line is still growing
@@ -48,16 +48,15 @@ func Stored(ctx context.Context, s store.Store, id string, o Options, w display.
 	return nil
 }
 
-// byHost splits sorted parts by host.
-func byHost(parts []part) [][]part {
-	var hosts [][]part
+// split splits sorted parts where one does not belong to the part before it.
+func split(parts []part, belong func(a, b part) bool) (groups [][]part) {
 	for i, p := range parts {
-		if i == 0 || p.host != parts[i-1].host {
-			hosts = append(hosts, nil)
+		if i == 0 || !belong(parts[i-1], p) {
+			groups = append(groups, nil)
 		}
-		hosts[len(hosts)-1] = append(hosts[len(hosts)-1], p)
+		groups[len(groups)-1] = append(groups[len(groups)-1], p)
 	}
-	return hosts
+	return groups
 }
 
 // readSize is how many bytes of a line are read at once, at most.
@@ -72,7 +71,9 @@ type part struct {
 	object                string
 }
 
-func (p part) sameStream(q part) bool { return p.host == q.host && p.attempt == q.attempt }
+func (p part) sameHost(q part) bool { return p.host == q.host }
+
+func (p part) sameStream(q part) bool { return p.sameHost(q) && p.attempt == q.attempt }
 
 // partsFor returns the parts of the chosen host, or of all hosts if that has none or none is
 // chosen.

@@ -11,30 +11,16 @@ import (
 type shown struct{ out, err int }
 
 func (s *shown) count(o logs.Options, w display.Streams) (logs.Options, display.Streams) {
-	return wrapped(o, w, func(w display.Streams) display.Streams {
+	return o.Wrapped(w, func(w display.Streams) display.Streams {
 		return display.Streams{Out: &counter{w.Out, &s.out}, Err: &counter{w.Err, &s.err}}
 	})
 }
 
 // rest returns options and writers for the same log from its beginning, of which it leaves out what was already written.
 func (s *shown) rest(o logs.Options, w display.Streams) (logs.Options, display.Streams) {
-	return wrapped(o, w, func(w display.Streams) display.Streams {
+	return o.Wrapped(w, func(w display.Streams) display.Streams {
 		return display.Streams{Out: &rest{w.Out, s.out}, Err: &rest{w.Err, s.err}}
 	})
-}
-
-// wrapped returns options and writers with another pair of writers in place of each.
-func wrapped(o logs.Options, w display.Streams, wrap func(display.Streams) display.Streams) (logs.Options, display.Streams) {
-	if o.Sink == nil {
-		return o, wrap(w)
-	}
-	sink := o.Sink
-	o.Sink = func(host int) logs.Sink {
-		s := sink(host)
-		s.Streams = wrap(s.Streams)
-		return s
-	}
-	return o, w
 }
 
 type counter struct {
