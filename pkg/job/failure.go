@@ -60,7 +60,8 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 			f.Details += fmt.Sprintf("pickled in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
 		}
 	}
-	if f.Printed == "" && f.Details == "" && j.logExplains(s) {
+	noLog := s.Reason == api.Cancelled || j.Handle.Map != nil // none of the pods of a map speaks for all
+	if f.Printed == "" && f.Details == "" && !noLog {
 		if f.Printed, err = j.lastLines(ctx); err != nil {
 			return f, err
 		}
@@ -100,12 +101,6 @@ func (j *Job) retried(s api.Status) string {
 	default:
 		return " (not retried: --retries covers crashes; --retry-on error covers this too)"
 	}
-}
-
-// logExplains reports whether the end of the job's log may say why it failed. It does not
-// if the job was cancelled, or is a map: none of its pods speaks for all.
-func (j *Job) logExplains(s api.Status) bool {
-	return s.Reason != api.Cancelled && j.Handle.Map == nil
 }
 
 // lastLines returns the last lines of the host that made the job fail.

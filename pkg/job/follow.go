@@ -23,8 +23,10 @@ var errOver = errors.New("the log has already shown the end")
 // For a job that has ended, no cluster is needed if the store has the whole log. If the
 // cluster can't be reached, Follow prints what the store has.
 func (j *Job) Follow(ctx context.Context, o logs.Options, w display.Streams, seen func(api.Status)) (api.Status, error) {
-	if end, complete := j.storedBefore(ctx); complete {
-		return end, j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
+	if !j.New { // else the store has nothing of it yet
+		if end, complete := j.allStored(ctx); complete {
+			return end, j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
+		}
 	}
 	status, begun, err := j.follow(ctx, o, w, seen)
 	if err == nil || begun || ctx.Err() != nil || j.Handle.ByPythonTool() {
@@ -83,14 +85,6 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w display.Streams, see
 		return status, begun, logErr
 	}
 	return status, begun, context.Cause(ctx)
-}
-
-// storedBefore is allStored, without a look at the store if this process has just submitted the job.
-func (j *Job) storedBefore(ctx context.Context) (api.Status, bool) {
-	if j.New {
-		return api.Status{}, false
-	}
-	return j.allStored(ctx)
 }
 
 // allStored returns how the job ended, and whether the store also has its whole log: the

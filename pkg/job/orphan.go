@@ -77,8 +77,6 @@ func (j *Job) indexed(ctx context.Context) bool {
 // is not wanted. The user has not named it, so it needs an id that a program made, and a
 // record or outputs. Its age is that of its newest object, because it has no other times.
 func (reg Registry) orphan(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
-	// onlyOutputs is the status of a job that was cleaned up without --outputs.
-	onlyOutputs := api.Status{State: api.NotFound, Message: "cleaned up; its outputs are kept"}
 	if f.Orphans.IsZero() && !f.Outputs || !store.IsMadeID(id) {
 		return nil, nil
 	}
@@ -101,7 +99,7 @@ func (reg Registry) orphan(ctx context.Context, id string, f Filter) (*api.JobSu
 			return nil, nil
 		}
 	case output && f.Outputs:
-		e.Status = onlyOutputs
+		e.Status.Message = "cleaned up; its outputs are kept" // without --outputs
 	default:
 		return nil, nil
 	}

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,7 +14,7 @@ import (
 // pods were disrupted, as far as existing pods say, and events, which a cluster keeps for about an
 // hour.
 func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (api.WorkloadDetail, error) {
-	known, job := newCache(), key{c.client.namespace, h.JobID}
+	known, job := newCache(), c.client.keyOf(h)
 	if err := c.client.readInto(ctx, known, c.client.ofJob(h)); err != nil {
 		return api.WorkloadDetail{}, err
 	}
@@ -52,11 +51,7 @@ func partsAs(p corev1.Pod) (parts []api.Part) {
 		return []api.Part{partAs(api.WorkerPart(diagnose.HostOf(p)-1), p, diagnose.WorkerOf(p))}
 	}
 	for _, name := range []string{api.Contract.Pathways.Manager, api.Contract.Pathways.Proxy} {
-		c := corev1.ContainerStatus{}
-		if i := slices.IndexFunc(p.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == name }); i >= 0 {
-			c = p.Status.InitContainerStatuses[i]
-		}
-		parts = append(parts, partAs(api.PartOf(name), p, c))
+		parts = append(parts, partAs(api.PartOf(name), p, diagnose.StatusOf(p.Status.InitContainerStatuses, name)))
 	}
 	return parts
 }

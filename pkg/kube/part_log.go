@@ -71,9 +71,8 @@ type partSource struct {
 // status returns the status of what runs in the place of the container.
 func (s partSource) status(now snapshot) corev1.ContainerStatus {
 	for _, p := range now.pods {
-		all := slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
-		if i := slices.IndexFunc(all, func(c corev1.ContainerStatus) bool { return c.Name == s.container }); i >= 0 && p.Name == s.pod {
-			return all[i]
+		if p.Name == s.pod {
+			return diagnose.StatusOf(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), s.container)
 		}
 	}
 	return corev1.ContainerStatus{}

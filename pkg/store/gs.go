@@ -90,6 +90,9 @@ type request struct {
 
 // begin prepares an operation that needs a permission on an object or prefix.
 func (s *gsStore) begin(ctx context.Context, n need, name string) (*request, error) {
+	if name == "" && n != toList {
+		return nil, checkName(name)
+	}
 	client, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -111,9 +114,6 @@ func (r *request) object() *storage.ObjectHandle {
 // Open streams an object. If the connection breaks, reading continues from there. The
 // whole object is checked against its CRC-32C.
 func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
-	if name == "" {
-		return nil, checkName(name)
-	}
 	req, err := s.begin(ctx, toRead, name)
 	if err != nil {
 		return nil, err
@@ -124,9 +124,6 @@ func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) 
 
 // OpenRange names the generation, so that all ranges are of the same bytes.
 func (s *gsStore) OpenRange(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error) {
-	if o.Name == "" {
-		return nil, checkName(o.Name)
-	}
 	req, err := s.begin(ctx, toRead, o.Name)
 	if err != nil {
 		return nil, err

@@ -10,9 +10,6 @@ import (
 )
 
 func (s *gsStore) Delete(ctx context.Context, name string) error {
-	if name == "" {
-		return checkName(name)
-	}
 	req, err := s.begin(ctx, toDelete, name)
 	if err != nil {
 		return err
@@ -25,9 +22,6 @@ func (s *gsStore) Delete(ctx context.Context, name string) error {
 
 // DeleteListed names the generation twice: some emulators ignore the condition.
 func (s *gsStore) DeleteListed(ctx context.Context, o Object) (bool, error) {
-	if o.Name == "" {
-		return false, checkName(o.Name)
-	}
 	req, err := s.begin(ctx, toDelete, o.Name)
 	if err != nil {
 		return false, err

@@ -65,7 +65,7 @@ func openDetour(ctx context.Context, s store.Store, inbox string) (*detour, erro
 	rand.Read(name) // never fails
 	d := &detour{store: s, prefix: inbox + hex.EncodeToString(name), alive: time.Now()}
 	d.ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if err := d.write(nil); err != nil {
+	if _, err := d.write(nil); err != nil {
 		d.stop()
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (d *detour) showLife() error {
 			return fmt.Errorf("the warm host has not looked into the store for %s: %w", aliveEvery, io.ErrUnexpectedEOF)
 		}
 	}
-	sign, err := d.writeNamed(nil)
+	sign, err := d.write(nil)
 	d.sign = sign
 	return err
 }
@@ -123,7 +123,7 @@ func (d *detour) showLife() error {
 func (d *detour) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		piece := p[n:min(len(p), n+pieceBytes)]
-		if err := d.write(piece); err != nil {
+		if _, err := d.write(piece); err != nil {
 			return n, err
 		}
 		n += len(piece)
@@ -131,13 +131,8 @@ func (d *detour) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (d *detour) write(data []byte) error {
-	_, err := d.writeNamed(data)
-	return err
-}
-
-// writeNamed writes an object, and returns its name.
-func (d *detour) writeNamed(data []byte) (string, error) {
+// write writes an object, and returns its name.
+func (d *detour) write(data []byte) (string, error) {
 	d.sending.Lock()
 	defer d.sending.Unlock()
 	name := fmt.Sprintf("%s.%d.in", d.prefix, d.sent)

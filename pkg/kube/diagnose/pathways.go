@@ -30,11 +30,7 @@ func beginsWithPart(sentence string) bool {
 // first one counts: the next one can't do without it.
 func endedPart(p corev1.Pod) (*corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
 	for _, name := range []string{api.Contract.Pathways.Manager, api.Contract.Pathways.Proxy} {
-		i := slices.IndexFunc(p.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == name })
-		if i < 0 {
-			continue
-		}
-		c := p.Status.InitContainerStatuses[i]
+		c := StatusOf(p.Status.InitContainerStatuses, name)
 		t := c.LastTerminationState.Terminated
 		if t == nil && p.DeletionTimestamp == nil { // else it was told to end
 			t = c.State.Terminated

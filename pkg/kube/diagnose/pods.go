@@ -31,7 +31,12 @@ func WorkerOf(p corev1.Pod) corev1.ContainerStatus {
 	if !RunsCall(p) {
 		name = api.Contract.Pathways.Worker
 	}
-	for _, c := range p.Status.ContainerStatuses {
+	return StatusOf(p.Status.ContainerStatuses, name)
+}
+
+// StatusOf returns the status of the container with a name, the zero status if there is none.
+func StatusOf(all []corev1.ContainerStatus, name string) corev1.ContainerStatus {
+	for _, c := range all {
 		if c.Name == name {
 			return c
 		}
