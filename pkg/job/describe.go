@@ -249,7 +249,6 @@ func lost(a api.Attempt, next time.Time, losses []api.Disruption) string {
 	return "; attempt " + strconv.Itoa(a.Attempt) + " was deleted, or lost its node"
 }
 
-// crash describes the reason for the end of an attempt.
 func crash(r api.Reason) string {
 	switch r {
 	case api.Killed:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
@@ -26,15 +27,12 @@ func (reg Registry) Ended(ctx context.Context, f Filter) (n int, unsure bool) {
 	if len(ids) > maxRecalled {
 		ids, unsure = ids[:maxRecalled], true
 	}
-	chosen := make([]bool, len(ids))
-	parallel.Each(Parallel, ids, func(i int, id string) {
+	var chosen atomic.Int64
+	parallel.Each(Parallel, ids, func(_ int, id string) {
 		e, err := reg.storedEntry(ctx, id, Filter{})
-		chosen[i] = err == nil && e != nil && e.EndKnown() && f.wants(*e) && (f.User == "" || e.User == f.User)
-	})
-	for _, c := range chosen {
-		if c {
-			n++
+		if err == nil && e != nil && e.EndKnown() && f.wants(*e) && (f.User == "" || e.User == f.User) {
+			chosen.Add(1)
 		}
-	}
-	return n, unsure || ctx.Err() != nil
+	})
+	return int(chosen.Load()), unsure || ctx.Err() != nil
 }

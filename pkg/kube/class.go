@@ -58,7 +58,6 @@ func (c class) unattachable(s api.Spec) string {
 	return disk
 }
 
-// checkClass looks up the StorageClass of a job's disk.
 func (c volumeChecker) checkClass(ctx context.Context, s api.Spec) finding {
 	var found class
 	err := c.Get(ctx, &found, classPath, s.DiskClass)

@@ -118,7 +118,6 @@ func noLeaderWorkerSets() error {
 		Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
 }
 
-// errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")
 
 // asJSON makes a request for objects of kinds that have no Go type here.

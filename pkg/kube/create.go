@@ -103,7 +103,6 @@ func sameSubmit(found, signed *unstructured.Unstructured) bool {
 	return found.GetAnnotations()[api.AnnotationSubmit] == signed.GetAnnotations()[api.AnnotationSubmit]
 }
 
-// sameCall reports whether two workloads run the same call of the same job.
 func sameCall(a, b *unstructured.Unstructured) bool {
 	return reflect.DeepEqual(workerArgs(a), workerArgs(b))
 }

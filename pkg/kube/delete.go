@@ -153,14 +153,12 @@ func isAnother(err error) bool {
 	return found && cause.Field == "metadata.uid"
 }
 
-// deleteTimeout is how long the removal of a job may take.
 func deleteTimeout(s snapshot, grace time.Duration) time.Duration {
 	pods := s.list()
 	n := max(len(pods), s.Hosts(pods))
 	return max(grace, diagnose.Grace(pods)) + noticeTime + time.Duration(n)*podTime
 }
 
-// waitGone waits until nothing is left of a job.
 func (c *Cluster) waitGone(ctx context.Context, h api.Handle, was diagnose.Workload, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -3,15 +3,14 @@ package kube
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
@@ -154,9 +153,7 @@ func (c *Cluster) ReachedHost(ctx context.Context, host api.Handle, pod Pod) (Wa
 func (c *Cluster) WarmKey(ctx context.Context, host api.Handle) (string, error) {
 	name := api.Spec{ID: host.JobID}.SecretName()
 	var secret corev1.Secret
-	err := retry(ctx, func() error {
-		return c.client.core.Get().Namespace(cmp.Or(c.client.namespace, host.Namespace)).Resource("secrets").Name(name).Do(ctx).Into(&secret)
-	})
+	err := c.read(ctx, &secret, "/api/v1/namespaces", cmp.Or(c.client.namespace, host.Namespace), "secrets", name)
 	if err != nil {
 		return "", c.client.explain("get", kind{resource: "secrets"}, name, err)
 	}
@@ -172,14 +169,6 @@ func (c *Cluster) MayForwardPorts(ctx context.Context) bool {
 	review := authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: c.client.namespace, Verb: "create", Resource: podResource, Subresource: "portforward"},
 	}}
-	question, err := json.Marshal(review)
-	if err != nil {
-		return true
-	}
-	answer, err := c.client.core.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").
-		SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).Body(question).Do(ctx).Raw()
-	if err != nil || json.Unmarshal(answer, &review) != nil {
-		return true
-	}
-	return review.Status.Allowed
+	err := c.client.plain.Send(ctx, http.MethodPost, review, &review, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
+	return err != nil || review.Status.Allowed
 }

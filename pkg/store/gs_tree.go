@@ -145,7 +145,6 @@ func (t *Tree) Seal(ctx context.Context, record []byte) (written bool, err error
 	return req.put(ctx, found, upload{size: int64(len(record)), open: opener(record), renewAfter: renewAfter()})
 }
 
-// opener returns a function that opens bytes.
 func opener(data []byte) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 }

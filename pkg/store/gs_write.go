@@ -206,7 +206,6 @@ func (r *request) missing(ctx context.Context, found *storage.ObjectAttrs, u upl
 	return nil, err
 }
 
-// age returns how long ago an object was written.
 func (r *request) age(found *storage.ObjectAttrs) time.Duration {
 	return r.client.transport.ServerTime(time.Now()).Sub(found.Created)
 }

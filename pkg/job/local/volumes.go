@@ -19,7 +19,6 @@ import (
 // tell whose they are.
 const volumesDir = "volumes"
 
-// volume is a volume of a job on this machine.
 type volume struct {
 	// mount is the path at which the job expects the files; entry is the path of its entry in volumesDir.
 	mount, entry string

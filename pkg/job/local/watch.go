@@ -59,7 +59,6 @@ func (m *Machine) Watch(ctx context.Context, h api.Handle, seen func(api.Workloa
 	return s, nil
 }
 
-// status returns the job's current status.
 func (m *Machine) status(ctx context.Context, r Record) (api.Status, error) {
 	switch r.Process.life() {
 	case alive:

@@ -51,7 +51,6 @@ func Read(ctx context.Context, s Source, a *Archive, o Options, w display.Stream
 	return r.readHosts(ctx, w, r.followHost)
 }
 
-// reader reads the logs of a job's hosts.
 type reader struct {
 	source  Source
 	archive *Archive

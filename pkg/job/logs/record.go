@@ -28,7 +28,6 @@ const (
 	StampLayout = "2006-01-02T15:04:05.000000Z"
 )
 
-// appendStamp appends the stamp of a record that was printed at t.
 func appendStamp(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(b, StampLayout), ' ')
 }
@@ -70,7 +69,6 @@ type Line struct {
 	Text []byte
 }
 
-// unmarked returns the text of a record without its mark.
 func unmarked(text []byte) []byte {
 	if len(text) > 0 && isMark(text[0]) {
 		return text[1:]

@@ -149,7 +149,6 @@ func unzip(data []byte) ([]byte, error) {
 	return plain, err
 }
 
-// encode returns the bytes of an index.
 func (x index) encode() ([]byte, error) {
 	text, err := json.Marshal(x)
 	if err != nil {

@@ -117,24 +117,20 @@ func unended(ctx context.Context, s store.Store, host string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	errs, running := make([]error, len(ids)), make([]bool, len(ids))
-	parallel.Each(job.Parallel, ids, func(i int, id string) {
-		_, err := records.Find(ctx, s, store.End(id))
-		if !errors.Is(err, store.ErrNotFound) {
-			errs[i] = err
-			return
+	running, errs := parallel.Collect(job.Parallel, ids, func(id string) (string, error) {
+		if _, err := records.Find(ctx, s, store.End(id)); !errors.Is(err, store.ErrNotFound) {
+			return "", err
 		}
-		if running[i], errs[i] = store.HasAny(ctx, s, store.Attempts(id)); running[i] { // one that has not begun is started elsewhere by its client
-			running[i], errs[i] = isAt(ctx, s, id, host)
+		here, err := store.HasAny(ctx, s, store.Attempts(id)) // one that has not begun is started elsewhere by its client
+		if here {
+			here, err = isAt(ctx, s, id, host)
 		}
+		if !here {
+			return "", err
+		}
+		return id, nil
 	})
-	var begun []string
-	for i, id := range ids {
-		if running[i] {
-			begun = append(begun, id)
-		}
-	}
-	return begun, errors.Join(errs...)
+	return slices.DeleteFunc(running, func(id string) bool { return id == "" }), errors.Join(errs...)
 }
 
 // isAt reports whether a call that has a record at a host runs there, as far as is known. A submit that was interrupted leaves such a

@@ -65,7 +65,6 @@ func greet(rw io.ReadWriter, secret []byte, podUID string) (*channel, error) {
 	return c, nil
 }
 
-// sign returns an HMAC-SHA256.
 func sign(key []byte, parts ...[]byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	for _, part := range parts {

@@ -29,7 +29,6 @@ func lwsSize(pods []corev1.Pod) int {
 	return len(pods)
 }
 
-// lwsRules are the rules of the controller of LeaderWorkerSets.
 type lwsRules struct{}
 
 // state implements rules. A LeaderWorkerSet has no end of its own: the runner of host 0

@@ -30,7 +30,6 @@ type cutter struct {
 
 func newCutter(w io.Writer) *cutter { return &cutter{w: w, limit: MaxLine, mark: cutMark} }
 
-// newMergedCutter returns a cutter for one of several hosts.
 func newMergedCutter(w io.Writer) *cutter {
 	return &cutter{w: w, limit: maxMergedLine, mark: mergedCutMark}
 }

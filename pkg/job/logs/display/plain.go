@@ -64,7 +64,6 @@ func (p *Plain) line(b []byte) {
 	p.raw = false
 }
 
-// text handles a part of a line.
 func (p *Plain) text(b []byte) {
 	for len(b) > 0 && !p.raw {
 		if b[0] == '\r' {
