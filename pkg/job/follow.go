@@ -48,7 +48,13 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w display.Streams, see
 	first := make(chan api.Status, 1)
 	written := make(chan error, 1)
 	go func() {
-		err := j.logsFrom(ctx, first, archive, o, w)
+		var err error
+		select {
+		case s := <-first:
+			err = j.logsOf(ctx, s, archive, o, w)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 		end, ended := archive.End()
 		switch {
 		case err != nil:
@@ -114,16 +120,6 @@ func (j *Job) archive() *logs.Archive {
 func (j *Job) Ended(ctx context.Context) (api.Status, bool) {
 	status, err := j.remembered(ctx)
 	return status, err == nil && status.State != api.NotFound
-}
-
-// logsFrom is Logs for a job whose status comes from first.
-func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, a *logs.Archive, o logs.Options, w display.Streams) error {
-	select {
-	case status := <-first:
-		return j.logsOf(ctx, status, a, o, w)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Logs writes what the job printed. It reads the store if that has the whole log, else the

@@ -80,7 +80,8 @@ func (c *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructur
 		case !isWorkload(o):
 			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
 		case errors.Is(err, errNoKind):
-			return noLeaderWorkerSets()
+			return &apiserver.MissingError{Install: apiserver.InstallLeaderWorkerSet,
+				Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
 		default:
 			return fmt.Errorf("%s %s: %w", gvk.Kind, o.GetName(), err)
 		}
@@ -109,13 +110,6 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 		return fmt.Errorf("cluster-scoped objects can't be deleted with the job: apply it with kubectl apply, and remove it from the overlay")
 	}
 	return fmt.Errorf("%w in %s: install it, or check kubectl api-resources", errNoKind, version)
-}
-
-// noLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
-// the job was created.
-func noLeaderWorkerSets() error {
-	return &apiserver.MissingError{Install: apiserver.InstallLeaderWorkerSet,
-		Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
 }
 
 var errNoKind = errors.New("the cluster has no such kind")

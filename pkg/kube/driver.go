@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
@@ -34,13 +32,9 @@ func (c volumeChecker) CheckDrivers(ctx context.Context, workload *unstructured.
 // drivers returns the CSI drivers of the volumes in a workload's pods, sorted.
 func drivers(workload *unstructured.Unstructured) []string {
 	var found []string
-	for _, path := range diagnose.KindOf(workload).PodTemplates {
-		template, _, _ := unstructured.NestedMap(workload.Object, path...)
-		var pod corev1.PodTemplateSpec
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod); err != nil {
-			continue // the server says what is wrong with it
-		}
-		for _, v := range pod.Spec.Volumes {
+	sets, _ := diagnose.PodSets(workload) // the server says what is wrong with it
+	for _, pods := range sets {
+		for _, v := range pods.Spec.Volumes {
 			if v.CSI != nil {
 				found = append(found, v.CSI.Driver)
 			}

@@ -100,27 +100,20 @@ func message(answer *googleapi.Error) string {
 // storage.objects.create access to …".
 const denied = `^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`
 
-// refusal reports whether an answer stays the same until someone changes the bucket or
-// the account: a 404 here is about the bucket.
-func refusal(code int) bool {
-	return code == http.StatusNotFound || code == http.StatusUnauthorized || code == http.StatusForbidden
-}
-
 // refused returns an error in our words about an answer of the server.
 func (r *request) refused(what string, answer *googleapi.Error, err error) error {
 	text, next := r.reason(answer)
 	why := transport.Explained{Text: what + ": " + text, Cause: err, Do: next}
 	switch answer.Code {
-	case http.StatusNotFound:
+	case http.StatusNotFound: // a 404 here is about the bucket
 		why.Of = api.KindNotFound
 		why.Text = text // whatever was being done: it names the bucket
 	case http.StatusUnauthorized, http.StatusForbidden:
 		why.Of = api.KindForbidden
+	default:
+		return &why
 	}
-	if refusal(answer.Code) {
-		return &unusableError{why}
-	}
-	return &why
+	return &unusableError{why} // until someone changes the bucket or the account
 }
 
 // reason returns why the server did not do it, and what to do if that is one command.

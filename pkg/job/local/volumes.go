@@ -100,11 +100,11 @@ func (m *Machine) link(ctx context.Context, volumes []volume) error {
 // could remove the link that another has just made.
 func (m *Machine) replace(ctx context.Context, v volume) error {
 	lock, err := os.OpenFile(filepath.Join(m.config.StateDir, ".volumes.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return &os.LinkError{Op: "symlink", Old: v.entry, New: v.mount, Err: err}
+	if err == nil {
+		defer lock.Close()
+		err = platform.Wait(ctx, lock)
 	}
-	defer lock.Close()
-	if err := platform.Wait(ctx, lock); err != nil {
+	if err != nil {
 		return &os.LinkError{Op: "symlink", Old: v.entry, New: v.mount, Err: err}
 	}
 	if m.isStale(v.mount) {
