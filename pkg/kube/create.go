@@ -37,7 +37,7 @@ func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*un
 		made, _, err := c.ensure(ctx, o, modeDryRun)
 		return made, withoutPolicy(o, err)
 	}
-	made, err := c.client.createObject(ctx, c.collectionOf(o), o, modeDryRun)
+	made, err := c.create(ctx, o, modeDryRun)
 	switch {
 	case apierrors.IsAlreadyExists(err) && isShared(o):
 		return o, nil

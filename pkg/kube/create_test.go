@@ -179,9 +179,11 @@ func TestStartWhileAQuotaIsUsedByOthers(t *testing.T) {
 				answerWith(w, http.StatusConflict, conflict)
 				return true
 			}
+			_, dry := w.DryRun(t.Context())
+			clear(conflicts)
 			err := w.Start(t.Context(), a1, nil)
-			if made := s.at(jobPath) != nil; made != starts || starts != (err == nil) {
-				t.Errorf("the Job is there: %v, %v", made, err)
+			if made := s.at(jobPath) != nil; made != starts || starts != (err == nil) || starts != (dry == nil) {
+				t.Errorf("the Job is there: %v, %v; dry run: %v", made, err, dry)
 			}
 		})
 	}
