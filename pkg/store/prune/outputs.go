@@ -80,7 +80,13 @@ func (p *Plan) keepUsed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Outputs = slices.DeleteFunc(p.Outputs, func(o Outputs) bool { return used[o.ID] })
+	p.Outputs = slices.DeleteFunc(p.Outputs, func(o Outputs) bool {
+		if used[o.ID] {
+			p.Objects -= o.Objects
+			p.Bytes -= o.Bytes
+		}
+		return used[o.ID]
+	})
 	return nil
 }
 

@@ -247,7 +247,7 @@ func TestOutputsThatANewJobUses(t *testing.T) {
 		plan := find(t, p.store)
 		p.add(store.Handle(id("new")), `{"version":99,"resume_from":"`+id("before")+`"}`, 0)
 		p.add(store.Handle(id("again")), `{"version":99}`, 0)
-		if done := remove(t, plan); done.Objects != 1 || len(plan.Outputs) != 1 || plan.Outputs[0].ID != id("unused") {
+		if done := remove(t, plan); done.Objects != 1 || done.Objects != plan.Objects || done.Bytes != plan.Bytes || len(plan.Outputs) != 1 || plan.Outputs[0].ID != id("unused") {
 			t.Errorf("deleted %+v, %+v", done, plan.Outputs)
 		}
 	})
