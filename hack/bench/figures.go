@@ -152,7 +152,7 @@ func (b *bench) pack(ctx context.Context, root string) (sample, pack.Stats, erro
 	if err != nil {
 		return sample{}, pack.Stats{}, err
 	}
-	plan, err := pack.PlanProject(ctx, layout, pack.PlanOptions{CacheDir: filepath.Join(b.dir, "cache")})
+	plan, err := pack.PlanProject(ctx, layout, pack.PlanOptions{Options: pack.Options{CacheDir: filepath.Join(b.dir, "cache")}})
 	if err != nil {
 		return sample{}, pack.Stats{}, err
 	}

@@ -90,12 +90,10 @@ func (e *MayRunError) Advice() string {
 // StoreError means that a store, or an output directory, doesn't exist or that this
 // account may not use it. Nothing was started. Failures that may pass are not a
 // StoreError.
-type StoreError struct{ err error }
-
-func (e *StoreError) Error() string { return e.err.Error() }
+type StoreError struct{ error }
 
 // Unwrap returns the cause, for errors.Is and errors.As.
-func (e *StoreError) Unwrap() error { return e.err }
+func (e *StoreError) Unwrap() error { return e.error }
 
 // storeError turns a failure that no repetition fixes into a StoreError.
 func storeError(err error) error {
@@ -107,12 +105,10 @@ func storeError(err error) error {
 
 // InputError is a mistake in the input that can only be found in the cluster or the
 // store.
-type InputError struct{ err error }
-
-func (e *InputError) Error() string { return e.err.Error() }
+type InputError struct{ error }
 
 // Unwrap returns the cause, for errors.Is and errors.As.
-func (e *InputError) Unwrap() error { return e.err }
+func (e *InputError) Unwrap() error { return e.error }
 
 func inputErrorf(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
 
@@ -241,7 +237,7 @@ func (s submission) supply(ctx context.Context, done *Submitted) (left api.State
 		})
 	}
 	g.Go(func() (err error) {
-		done.Stats, err = s.Files.Upload(ctx, s.registry.Store, part(s.progress))
+		done.Stats, err = s.Files.Upload(ctx, s.registry.Store, s.progress)
 		return storeError(err)
 	})
 	g.Go(func() (err error) {

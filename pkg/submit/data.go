@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -29,10 +30,7 @@ func findData(r api.Request, m Machine) (Inputs, error) {
 // arguments returns the names of a function's arguments, those of data included. It rejects
 // a name that is given twice.
 func arguments(c api.Call, inputs []api.Data) ([]string, error) {
-	var names []string
-	for name := range c.KWArgs {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(c.KWArgs))
 	for _, d := range inputs {
 		if _, twice := c.KWArgs[d.Name]; twice {
 			return nil, fmt.Errorf("--data %s=%s: --arg %s gives the same argument: omit one", d.Name, d.Source, d.Name)
@@ -191,25 +189,16 @@ func (s submission) storeData(ctx context.Context) (pack.Stats, error) {
 		return err
 	}
 	for _, set := range s.Data.Sets {
-		if err := add(set.Upload(ctx, s.registry.Store, part(s.progress))); err != nil {
+		if err := add(set.Upload(ctx, s.registry.Store, s.progress)); err != nil {
 			return sum, err
 		}
 	}
 	for _, tree := range s.Data.Trees {
-		if err := add(tree.UploadTree(ctx, s.registry.Store, part(s.progress))); err != nil {
+		if err := add(tree.UploadTree(ctx, s.registry.Store, s.progress)); err != nil {
 			return sum, err
 		}
 	}
 	return sum, nil
-}
-
-// part returns a function to call with how many bytes of one upload are done.
-func part(progress func(more int64)) func(done, total int64) {
-	var before int64
-	return func(done, _ int64) {
-		progress(done - before)
-		before = done
-	}
 }
 
 // serialized returns a function that makes one call of progress at a time, and none if it is nil.

@@ -278,7 +278,8 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	})
 	g.Go(func() error { return p.readData(ctx) })
 	g.Go(func() (err error) {
-		p.Files, err = pack.PlanProject(ctx, layout, pack.PlanOptions{CacheDir: m.CacheDir, EditedSince: edited, Exclude: exclude, Outputs: m.Outputs,
+		p.Files, err = pack.PlanProject(ctx, layout, pack.PlanOptions{
+			Options:           pack.Options{CacheDir: m.CacheDir, EditedSince: edited, Exclude: exclude, Except: m.Outputs},
 			NoDefaultExcludes: m.NoDefaultExcludes, Entry: c.File, SizeWarnBytes: m.SizeWarnBytes})
 		return err
 	})

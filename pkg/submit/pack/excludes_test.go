@@ -33,7 +33,7 @@ func TestTheFileThatRunsIsInThePackage(t *testing.T) {
 			root := t.TempDir()
 			writeFiles(t, root, "train.py", "Job.py", "job.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "conda/conda-meta/history", "conda/job.py", "out/job.py", "fetched/.kinetic-outputs", "fetched/job.py", "link -> src")
 			ignoreFile(t, root, test.rules)
-			opts := pack.PlanOptions{Entry: test.entry, Exclude: []string{filepath.Join(root, "out")}}
+			opts := pack.PlanOptions{Entry: test.entry, Options: pack.Options{Exclude: []string{filepath.Join(root, "out")}}}
 			_, err := pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}}, opts)
 			if got := message(err); got != test.want {
 				t.Errorf("error %q, want %q", got, test.want)

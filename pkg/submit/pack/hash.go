@@ -86,20 +86,8 @@ func hashPart(ctx context.Context, f *file, part int, buf []byte) error {
 	}
 	defer r.Close()
 	offset, size := f.partRange(part)
-	h := sha256.New()
-	n, err := read(ctx, f, io.NewSectionReader(r, offset, size), buf, h)
-	if err != nil {
-		return err
-	}
-	after, err := r.Stat()
-	if err != nil {
-		return unreadable(f.rel, err)
-	}
-	if n != size || stampOf(after) != f.stamp || !after.Mode().IsRegular() {
-		return changed(f.rel)
-	}
-	f.parts[part] = sum(h)
-	return nil
+	f.parts[part], err = hashed(ctx, f, r, io.NewSectionReader(r, offset, size), size, buf)
+	return err
 }
 
 // hashFile reads a whole file and fails if the file is written to meanwhile.
@@ -114,22 +102,32 @@ func hashFile(ctx context.Context, f *file, buf []byte) error {
 	if err != nil {
 		return unreadable(f.rel, err)
 	}
-	f.stamp = stampOf(before)
-	h := sha256.New()
-	n, err := read(ctx, f, r, buf, h)
-	if err != nil {
-		return err
-	}
-	after, err := r.Stat()
-	if err != nil {
-		return unreadable(f.rel, err)
-	}
-	if n != f.stamp.Size || n > api.Contract.Limits.Part || stampOf(after) != f.stamp || !after.Mode().IsRegular() {
+	if f.stamp = stampOf(before); f.partCount() > 0 { // it was smaller
 		return changed(f.rel)
 	}
-	h.Sum(f.digest[:0])
+	if f.digest, err = hashed(ctx, f, r, r, f.stamp.Size, buf); err != nil {
+		return err
+	}
 	f.settled = f.stamp.settledAt(start)
 	return nil
+}
+
+// hashed returns the digest of the content of an open file, or of a part of it, that has a size. It fails if the file
+// no longer has its stamp.
+func hashed(ctx context.Context, f *file, open *os.File, content io.Reader, size int64, buf []byte) (digest, error) {
+	h := sha256.New()
+	n, err := read(ctx, f, content, buf, h)
+	if err != nil {
+		return digest{}, err
+	}
+	after, err := open.Stat()
+	if err != nil {
+		return digest{}, unreadable(f.rel, err)
+	}
+	if n != size || stampOf(after) != f.stamp || !after.Mode().IsRegular() {
+		return digest{}, changed(f.rel)
+	}
+	return sum(h), nil
 }
 
 // copyVerified copies a file's content to w, and fails if the content is not what was

@@ -57,7 +57,7 @@ func (c *cutting) Read(b []byte) (int, error) {
 
 // uploader is what a Plan and a Set have in common.
 type uploader interface {
-	Upload(ctx context.Context, s store.Store, progress func(done, total int64)) (pack.Stats, error)
+	Upload(ctx context.Context, s store.Store, progress func(more int64)) (pack.Stats, error)
 }
 
 // interrupt interrupts an upload in each of these blobs. What was written before is not sent

@@ -26,7 +26,7 @@ type ProjectOptions struct {
 	PackageRoot, PackageRootFrom string
 	// PythonPath is the value of PYTHONPATH, "" if unset.
 	PythonPath string
-	// Optional packages nothing where FindProject would refuse a home or system directory.
+	// OrNothing packages nothing where FindProject would refuse a home or system directory.
 	OrNothing bool
 }
 

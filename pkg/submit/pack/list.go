@@ -116,6 +116,12 @@ func (l *list) appendDir(path []byte, dir uint32) []byte {
 	return append(append(l.appendDir(path, d.parent), l.text(d.name)...), '/')
 }
 
+// file returns what the list knows about a file, by its number and its path.
+func (l *list) file(number uint32, rel string) file {
+	e := l.at(number)
+	return file{rel: rel, abs: l.abs(e), number: number, mode: uint32(e.mode), stamp: stamp{Size: e.size}, digest: e.digest, parts: l.parts[number]}
+}
+
 func (l *list) appendRel(path []byte, e *entry) []byte {
 	path = append(l.appendDir(path, e.dir), l.text(e.name)...)
 	if e.kind == emptyDir {

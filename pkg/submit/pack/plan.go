@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -31,7 +32,7 @@ type Options struct {
 	// Exclude lists absolute paths that are left out with everything under them, whatever
 	// name leads there. Root itself and its parents are not left out.
 	Exclude []string
-	// Except lists files that are left out, whatever name leads there.
+	// Except lists files that are left out, whatever name leads there: those that are being written.
 	Except []fs.FileInfo
 	// CacheDir is where hashes are kept between plans; "" means nowhere. It is never
 	// packaged.
@@ -226,8 +227,7 @@ func (p *Plan) seal() error {
 	if p.IndexBlob, err = compress(text); err != nil {
 		return fmt.Errorf("writing the index: %w", err)
 	}
-	sum := sha256.Sum256(p.IndexBlob)
-	p.SHA256 = hex.EncodeToString(sum[:])
+	p.SHA256 = fmt.Sprintf("%x", sha256.Sum256(p.IndexBlob))
 	p.StoredBytes += int64(len(p.IndexBlob))
 	return nil
 }
@@ -260,11 +260,7 @@ func compress(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := gz.Write(data); err != nil {
-		return nil, err
-	}
-	if err := gz.Close(); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
+	_, err = gz.Write(data)
+	err = errors.Join(err, gz.Close())
+	return packed.Bytes(), err
 }

@@ -8,23 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 // IgnoreFile is the name of the file in the package root that lists what not to package.
 const IgnoreFile = ".kineticignore"
 
-// PlanOptions says how to package.
+// PlanOptions says how to package a project.
 type PlanOptions struct {
-	// CacheDir is pack.Options.CacheDir.
-	CacheDir string
-	// EditedSince is pack.Options.EditedSince.
-	EditedSince time.Time
-	// Exclude lists absolute paths to leave out: a store or an output directory below the
-	// root, and local data, which is uploaded separately.
-	Exclude []string
-	// Outputs are files to leave out because they are being written.
-	Outputs []fs.FileInfo
+	// Options says the rest. PlanProject sets Root and Ignore.
+	Options
 	// NoDefaultExcludes also packages the default excludes, except for .git and
 	// __pycache__. It is KINETIC_NO_DEFAULT_EXCLUDES=1.
 	NoDefaultExcludes bool
@@ -59,15 +51,9 @@ func PlanProject(ctx context.Context, layout Layout, opts PlanOptions) (*Plan, e
 		}
 		return why != kept
 	}
-	plan, err := New(ctx, Options{
-		Root:     layout.Root,
-		Ignore:   ignore,
-		Exclude:  opts.Exclude,
-		Except:   opts.Outputs,
-		CacheDir: opts.CacheDir, EditedSince: opts.EditedSince,
-	})
-	var fileErr *FileError
-	if errors.As(err, &fileErr) {
+	opts.Root, opts.Ignore = layout.Root, ignore
+	plan, err := New(ctx, opts.Options)
+	if errors.As(err, new(*FileError)) {
 		return nil, fmt.Errorf("%w or exclude it in %s", err, filepath.Join(layout.Root, IgnoreFile))
 	}
 	if err != nil {

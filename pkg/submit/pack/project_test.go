@@ -89,7 +89,7 @@ func TestIgnoreFileOfASubdirectoryIsNotRead(t *testing.T) {
 func TestStoreInTheRootIsNotPackaged(t *testing.T) {
 	root := t.TempDir()
 	writeFiles(t, root, "train.py", "store/blobs/x", "out/model")
-	p := planProject(t, root, pack.PlanOptions{Exclude: []string{filepath.Join(root, "store"), filepath.Join(root, "out")}})
+	p := planProject(t, root, pack.PlanOptions{Options: pack.Options{Exclude: []string{filepath.Join(root, "store"), filepath.Join(root, "out")}}})
 	if diff := cmp.Diff([]string{"train.py"}, pathsOf(p)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"runtime"
@@ -129,9 +129,7 @@ func (s *Set) addShard(ctx context.Context, i int, cache cache) error {
 	if err != nil {
 		return err
 	}
-	for k, pack := range found.Packs {
-		s.packs.Packs[k] = pack
-	}
+	maps.Copy(s.packs.Packs, found.Packs)
 	s.note(p)
 	p.fillIndex(sources)
 	if err := p.seal(); err != nil {
@@ -163,8 +161,7 @@ func (s *Set) seal() error {
 		return fmt.Errorf("describing the data set: %w", err)
 	}
 	s.Document = append(document, '\n')
-	sum := sha256.Sum256(s.Document)
-	s.SHA256 = hex.EncodeToString(sum[:])
+	s.SHA256 = fmt.Sprintf("%x", sha256.Sum256(s.Document))
 	s.StoredBytes += int64(len(s.Document))
 	return nil
 }
@@ -178,17 +175,13 @@ func (s *Set) plan(r hashRange) *Plan {
 	}
 	slices.SortFunc(r.numbers, func(a, b uint32) int { return strings.Compare(rels[a], rels[b]) })
 	for _, n := range r.numbers {
-		e := s.list.at(n)
-		switch e.kind {
+		switch s.list.at(n).kind {
 		case listedLink:
 			p.links = append(p.links, api.IndexLink{Path: rels[n], Target: s.list.targets[n]})
 		case emptyDir:
 			p.dirs = append(p.dirs, rels[n])
 		default:
-			p.files = append(p.files, file{
-				rel: rels[n], abs: s.list.abs(e), number: n, mode: uint32(e.mode),
-				stamp: stamp{Size: e.size}, digest: e.digest, parts: s.list.parts[n],
-			})
+			p.files = append(p.files, s.list.file(n, rels[n]))
 		}
 	}
 	return p

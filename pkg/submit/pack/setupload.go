@@ -13,28 +13,26 @@ import (
 // Upload makes sure that a store has the whole data set. The document is written last: if a
 // store has had it for a short time only, it has the rest too, which one request tells.
 // Otherwise each shard is uploaded like a Plan. A file that has changed is a *FileError.
-func (s *Set) Upload(ctx context.Context, to store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
+func (s *Set) Upload(ctx context.Context, to store.Store, progress func(more int64)) (Stats, error) {
 	document := api.IndexBlob{SHA256: s.SHA256, Size: int64(len(s.Document))}
 	stats := Stats{Bytes: s.StoredBytes}
 	if progress == nil {
-		progress = func(int64, int64) {}
+		progress = func(int64) {}
 	}
 	if to.HasBlob(ctx, document) {
-		progress(s.StoredBytes, s.StoredBytes)
+		progress(s.StoredBytes)
 		return stats, nil
 	}
-	var done int64
 	for i := range s.Shards {
 		s.collect() // what the shard before has left
 		p, err := s.remake(ctx, i)
 		if err != nil {
 			return Stats{}, err
 		}
-		shard, err := p.Upload(ctx, to, func(bytes, _ int64) { progress(done+bytes, s.StoredBytes) })
+		shard, err := p.Upload(ctx, to, progress)
 		if err != nil {
 			return Stats{}, err
 		}
-		done += shard.Bytes
 		stats.NewBytes += shard.NewBytes
 		stats.NewBlobs += shard.NewBlobs
 	}
@@ -48,6 +46,6 @@ func (s *Set) Upload(ctx context.Context, to store.Store, progress func(doneByte
 		stats.NewBytes += document.Size
 		stats.NewBlobs++
 	}
-	progress(s.StoredBytes, s.StoredBytes)
+	progress(document.Size)
 	return stats, nil
 }

@@ -25,17 +25,16 @@ type Stats struct {
 	NewBlobs        int
 }
 
-// transfer is what uploads have in common: their memory, and how far they are.
+// transfer is what uploads have in common: their memory, and what they have done.
 type transfer struct {
-	progress func(doneBytes, totalBytes int64)
+	progress func(more int64)
 	memory   *semaphore.Weighted
 
-	mu    sync.Mutex // guards stats, done and calls of progress
+	mu    sync.Mutex // guards stats and calls of progress
 	stats Stats
-	done  int64
 }
 
-func newTransfer(bytes int64, progress func(doneBytes, totalBytes int64)) *transfer {
+func newTransfer(bytes int64, progress func(more int64)) *transfer {
 	return &transfer{progress: progress, memory: semaphore.NewWeighted(uploadMemory), stats: Stats{Bytes: bytes}}
 }
 
@@ -82,9 +81,8 @@ func (t *transfer) send(ctx context.Context, size, memory int64, open func() (io
 func (t *transfer) advance(n int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.done += n
 	if t.progress != nil && n != 0 {
-		t.progress(t.done, t.stats.Bytes)
+		t.progress(n)
 	}
 }
 

@@ -39,10 +39,7 @@ func (s *Set) CheckTree(storeURL string) error {
 		if err := store.CheckTreePath(storeURL, s.SHA256, string(path)); err != nil {
 			return &FileError{Path: rel, Problem: err.Error(), Remedy: remedy}
 		}
-		if e.kind != listedLink {
-			continue
-		}
-		if !utf8.ValidString(s.list.targets[n]) {
+		if e.kind == listedLink && !utf8.ValidString(s.list.targets[n]) {
 			return &FileError{Path: rel, Problem: "its target isn't UTF-8, which a bucket can't store", Remedy: remedy}
 		}
 	}
@@ -54,7 +51,7 @@ func (s *Set) CheckTree(storeURL string) error {
 // a list has all files, or they are more than maxListed, nothing else is needed. Otherwise what is
 // missing is sent, or renewed if it is old. A file that has changed is a *FileError, and doesn't
 // become an object.
-func (s *Set) UploadTree(ctx context.Context, to store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
+func (s *Set) UploadTree(ctx context.Context, to store.Store, progress func(more int64)) (Stats, error) {
 	tree, err := store.OpenTree(to, s.SHA256)
 	if err != nil {
 		return Stats{}, err
@@ -154,7 +151,7 @@ func (u *treeUpload) file(ctx context.Context, n uint32, path string, there stor
 	if e.size > api.Contract.Limits.Part {
 		memory = chunkMemory
 	}
-	open := func() (io.ReadCloser, error) { return openChecked(u.set.list.file(n)) }
+	open := func() (io.ReadCloser, error) { return openChecked(u.set.list.file(n, path)) }
 	err := u.send(ctx, e.size, memory, open, func(open func() (io.ReadCloser, error)) (bool, error) {
 		f.Open = open
 		return u.tree.Put(ctx, f, there)
@@ -189,20 +186,15 @@ func (l *list) inTreeOrder() []uint32 {
 	return numbers
 }
 
-func (l *list) file(n uint32) *file {
-	e := l.at(n)
-	return &file{rel: string(l.appendRel(nil, e)), abs: l.abs(e), number: n, stamp: stamp{Size: e.size}, digest: e.digest, parts: l.parts[n]}
-}
-
 // checkedFile returns an error instead of io.EOF if its bytes aren't those that were hashed.
 type checkedFile struct {
 	*os.File
-	file *file
+	file file
 	hash hash.Hash
 }
 
-func openChecked(f *file) (io.ReadCloser, error) {
-	r, err := openFile(f)
+func openChecked(f file) (io.ReadCloser, error) {
+	r, err := openFile(&f)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestTreeRoundTrip(t *testing.T) {
 	b := storetest.NewBucket(t)
 	data, s := set(t, pack.Options{Root: root}), b.Open(t)
 	var done int64
-	stats, err := data.UploadTree(t.Context(), s, func(bytes, _ int64) { done = bytes })
+	stats, err := data.UploadTree(t.Context(), s, func(more int64) { done += more })
 	if err != nil || stats.NewBlobs != 10 || stats.NewBytes != data.Bytes || done != data.Bytes {
 		t.Errorf("%+v with %d bytes of progress, error %v; want 10 objects of %d bytes", stats, done, err, data.Bytes)
 	}

@@ -18,10 +18,10 @@ import (
 // Upload makes sure that a store has everything in the plan. It doesn't read again what
 // the store has. It checks the rest against the plan on the way; a file that has changed
 // is a *FileError. The index is written last, so that whoever finds it finds the rest.
-// progress, if not nil, is called by one goroutine at a time. Every call looks up every
-// blob, so that a blob that was deleted from the store is there again, and an old one is
-// renewed, before the job is started.
-func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
+// progress, if not nil, is called by one goroutine at a time with how many more of StoredBytes
+// the store has. Every call looks up every blob, so that a blob that was deleted from the
+// store is there again, and an old one is renewed, before the job is started.
+func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(more int64)) (Stats, error) {
 	u := &upload{transfer: newTransfer(p.StoredBytes, progress), plan: p, store: s}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(store.Parallel) // most blobs only take a round trip, to find that they are there

@@ -89,15 +89,15 @@ func TestProgress(t *testing.T) {
 	randomFile(t, filepath.Join(root, "large.bin"), 1, 2<<20)
 	p := plan(t, pack.Options{Root: root})
 	for _, state := range []string{"new", "known"} {
-		var last int64
-		_, err := p.Upload(t.Context(), s, func(done, total int64) {
-			if done <= last || total != p.StoredBytes {
-				t.Errorf("%s: %d of %d bytes after %d, want more, of %d", state, done, total, last, p.StoredBytes)
+		var done int64
+		_, err := p.Upload(t.Context(), s, func(more int64) {
+			if more <= 0 {
+				t.Errorf("%s: %d bytes after %d, want more", state, more, done)
 			}
-			last = done
+			done += more
 		})
-		if err != nil || last != p.StoredBytes {
-			t.Errorf("%s: ended at %d of %d bytes, error %v", state, last, p.StoredBytes, err)
+		if err != nil || done != p.StoredBytes {
+			t.Errorf("%s: ended at %d of %d bytes, error %v", state, done, p.StoredBytes, err)
 		}
 	}
 }

@@ -295,9 +295,8 @@ func checkName(rel string) error {
 
 // cause returns the reason in an error without the path, for messages that name the path.
 func cause(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		return named.Err
 	}
 	return err
 }
