@@ -43,10 +43,6 @@ const (
 `
 )
 
-func componentType() types.TypeMeta {
-	return types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
-}
-
 // generate makes the kustomization of a job: the base and the components for its pod, the
 // component job with the job's own patch, the components that make the pod a Job or
 // several hosts, and the user's component. A whole kustomization also contains the
@@ -99,7 +95,7 @@ func generate(s api.Spec, o Overlay, p program, whole bool) (tree, error) {
 	for name, content := range o.files {
 		files[path.Join(overlayDir, name)] = content
 	}
-	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), k)
+	return files, files.put(kustomizationFile, s.ID, k)
 }
 
 // componentsOf returns the components for the pod of a job, in the order in which they
@@ -146,36 +142,46 @@ func (t tree) putJob(s api.Spec, p program, l lists, whole bool) error {
 	if err != nil {
 		return err
 	}
-	steps, err := patch.encode()
-	if err != nil {
-		return fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
-	}
-	t[path.Join(jobDir, patchFile)] = steps
-	k := types.Kustomization{
-		TypeMeta: componentType(),
-		Patches: []types.Patch{{
-			Path:   patchFile,
-			Target: &types.Selector{ResId: resid.ResId{Gvk: jobKind}},
-		}},
-	}
+	var resources []string
 	if whole {
 		_, text, err := p.configMap(s)
 		if err != nil {
 			return err
 		}
 		t[path.Join(jobDir, runnerFile)] = text
-		k.Resources = []string{runnerFile}
+		resources = []string{runnerFile}
 	}
-	return t.put(path.Join(jobDir, kustomizationFile), fmt.Sprintf(header, s.ID), k)
+	return t.putComponent(jobDir, s.ID, []kindPatch{{jobKind, patchFile, patch}}, resources...)
 }
 
-// put stores a kustomization with a comment at its top.
-func (t tree) put(name, comment string, v types.Kustomization) error {
+// kindPatch is a patch for the objects of one kind, and the name of its file.
+type kindPatch struct {
+	gvk   resid.Gvk
+	file  string
+	steps patch
+}
+
+// putComponent stores a component of the job with this ID, with its patches.
+func (t tree) putComponent(dir, id string, patches []kindPatch, resources ...string) error {
+	k := types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}, Resources: resources}
+	for _, p := range patches {
+		steps, err := p.steps.encode()
+		if err != nil {
+			return fmt.Errorf("writing %s of the kustomization: %w", p.file, err)
+		}
+		t[path.Join(dir, p.file)] = steps
+		k.Patches = append(k.Patches, types.Patch{Path: p.file, Target: &types.Selector{ResId: resid.ResId{Gvk: p.gvk}}})
+	}
+	return t.put(path.Join(dir, kustomizationFile), id, k)
+}
+
+// put stores a document with a comment at its top, which names the job.
+func (t tree) put(name, id string, v any) error {
 	text, err := goyaml.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("writing %s of the kustomization: %w", name, err)
 	}
-	t[name] = append([]byte(comment), text...)
+	t[name] = append(fmt.Appendf(nil, header, id), text...)
 	return nil
 }
 

@@ -3,13 +3,11 @@ package render
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -58,17 +56,8 @@ func (t tree) followGrace(s api.Spec, r Rendered) (changed bool, err error) {
 	if p == nil {
 		return false, nil
 	}
-	steps, err := p.encode()
-	if err != nil {
-		return false, err
-	}
 	kind := resid.Gvk{Group: workload.GroupVersionKind().Group, Kind: workload.GetKind()}
-	t[path.Join(graceDir, patchFile)] = steps
-	component := types.Kustomization{
-		TypeMeta: componentType(),
-		Patches:  []types.Patch{{Path: patchFile, Target: &types.Selector{ResId: resid.ResId{Gvk: kind}}}},
-	}
-	if err := t.put(path.Join(graceDir, kustomizationFile), fmt.Sprintf(header, s.ID), component); err != nil {
+	if err := t.putComponent(graceDir, s.ID, []kindPatch{{kind, patchFile, p}}); err != nil {
 		return false, err
 	}
 	whole, err := parseKustomization(t[kustomizationFile])
@@ -76,5 +65,5 @@ func (t tree) followGrace(s api.Spec, r Rendered) (changed bool, err error) {
 		return false, err
 	}
 	whole.Components = append(whole.Components, graceDir)
-	return true, t.put(kustomizationFile, fmt.Sprintf(header, s.ID), whole)
+	return true, t.put(kustomizationFile, s.ID, whole)
 }

@@ -6,13 +6,10 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
-	goyaml "go.yaml.in/yaml/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
@@ -23,19 +20,13 @@ import (
 // consists of components and of what puts the job's numbers into their samples.
 type group struct {
 	components []string
-	patches    []groupPatch
+	patches    []kindPatch
 	// fill changes a sample itself; nil if no sample needs it.
 	fill func(tree) error
 	// adds reports that the components add objects that have no namespace yet.
 	adds bool
 	// references are components that let kustomize follow names into the added objects.
 	references []string
-}
-
-// groupPatch is a patch for the objects of one kind.
-type groupPatch struct {
-	gvk   resid.Gvk
-	steps patch
 }
 
 var (
@@ -63,6 +54,8 @@ const (
 	maxIndexRestarts = 100_000
 	// minTries is how many pods at least compute an input that each of them doesn't survive.
 	minTries = 2
+	// hostsFile is the patch that puts the numbers of pods into a Job.
+	hostsFile = "job.json"
 )
 
 // mapJob replaces the samples of the component map. An input that exhausts the memory may
@@ -77,7 +70,7 @@ func mapJob(s api.Spec) group {
 	p.replace("/spec/maxFailedIndexes", s.Map.Chunks())
 	return group{
 		components: []string{path.Join(componentsDir, "map")},
-		patches:    []groupPatch{{jobKind, p}},
+		patches:    []kindPatch{{jobKind, hostsFile, p}},
 	}
 }
 
@@ -90,7 +83,7 @@ func indexedJob(s api.Spec, l lists) (group, error) {
 	p.replace("/spec/completions", s.Hosts)
 	p.replace("/spec/parallelism", s.Hosts)
 	p.replace(p.entry(l, envList, api.EnvHosts)+"/value", strconv.Itoa(s.Hosts))
-	g.patches = []groupPatch{{jobKind, p}}
+	g.patches = []kindPatch{{jobKind, hostsFile, p}}
 	return g, nil
 }
 
@@ -165,7 +158,7 @@ func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 		g.runtime(s, &set)
 	}
 	if set != nil {
-		g.patches = append(g.patches, groupPatch{leaderWorkerSetKind, set})
+		g.patches = append(g.patches, kindPatch{leaderWorkerSetKind, "leaderworkerset.json", set})
 	}
 	return g, nil
 }
@@ -214,12 +207,7 @@ func (t tree) fill(file string, s api.Spec, change func(*unstructured.Unstructur
 	if err := change(&sample); err != nil {
 		return fmt.Errorf("reading the built-in manifests: %s: %w", file, err)
 	}
-	text, err := goyaml.Marshal(sample.Object)
-	if err != nil {
-		return fmt.Errorf("writing %s of the kustomization: %w", file, err)
-	}
-	t[file] = append(fmt.Appendf(nil, header, s.ID), text...)
-	return nil
+	return t.put(file, s.ID, sample.Object)
 }
 
 // write adds what the components of the group need, and returns the directories to be
@@ -233,15 +221,5 @@ func (g group) write(files tree, s api.Spec) ([]string, error) {
 	if g.patches == nil {
 		return g.components, nil
 	}
-	k := types.Kustomization{TypeMeta: componentType()}
-	for _, p := range g.patches {
-		file := strings.ToLower(p.gvk.Kind) + ".json"
-		steps, err := p.steps.encode()
-		if err != nil {
-			return nil, fmt.Errorf("writing %s of the kustomization: %w", file, err)
-		}
-		files[path.Join(hostsDir, file)] = steps
-		k.Patches = append(k.Patches, types.Patch{Path: file, Target: &types.Selector{ResId: resid.ResId{Gvk: p.gvk}}})
-	}
-	return append(slices.Clone(g.components), hostsDir), files.put(path.Join(hostsDir, kustomizationFile), fmt.Sprintf(header, s.ID), k)
+	return append(slices.Clone(g.components), hostsDir), files.putComponent(hostsDir, s.ID, g.patches)
 }

@@ -77,10 +77,7 @@ func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 }
 
 func (p *patch) identity(s api.Spec) {
-	labels := map[string]string{
-		api.LabelJobID: s.ID,
-		labelInstance:  s.ID,
-	}
+	labels := map[string]string{api.LabelJobID: s.ID, labelInstance: s.ID}
 	if v := labelValue(s.ClientVersion); v != "" {
 		labels[labelVersion] = v
 	}
@@ -280,12 +277,10 @@ func (p *patch) capacity(s api.Spec) error {
 	default:
 		p.add(pointer(selector, api.NodeLabelComputeClass), s.AutopilotClass)
 	}
-	switch s.Capacity.Kind {
-	case api.CapacityClass:
+	if s.Capacity.Kind == api.CapacityClass {
 		p.node(api.NodeLabelComputeClass, s.Capacity.Name)
-		return nil
-	case api.CapacityReservation:
-	default:
+	}
+	if s.Capacity.Kind != api.CapacityReservation {
 		return nil
 	}
 	r, err := api.ParseReservation(s.Capacity.Name)

@@ -2,12 +2,9 @@ package render
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // Keeps reports whether files that the workload writes to dir outlive its pods: each pod
@@ -27,19 +24,19 @@ func (r Rendered) Keeps(workload, dir string) bool {
 }
 
 func keeps(spec corev1.PodSpec, dir string) bool {
-	worker := slices.IndexFunc(spec.Containers, func(c corev1.Container) bool { return c.Name == api.ContainerName })
-	if worker < 0 {
+	runs := worker(spec)
+	if runs == nil {
 		return true // a TPU host of the Pathways runtime, where no call runs
 	}
 	innermost, name := "", ""
-	for _, m := range spec.Containers[worker].VolumeMounts {
+	for _, m := range runs.VolumeMounts {
 		at := path.Clean(m.MountPath)
 		if inside := dir == at || strings.HasPrefix(dir, at+"/"); inside && len(at) > len(innermost) {
 			innermost, name = at, m.Name
 		}
 	}
-	volume := slices.IndexFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
-	return volume >= 0 && outlives(spec.Volumes[volume])
+	mounted := volume(spec, name)
+	return mounted != nil && outlives(*mounted)
 }
 
 // outlives reports whether a volume can be written to and outlives its pod.

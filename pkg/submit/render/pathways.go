@@ -69,7 +69,7 @@ func (g *group) runtime(s api.Spec, set *patch) {
 		set.add(leaderPod+"/spec/affinity", besideWorker(s))
 	}
 	roleKind := resid.Gvk{Group: "rbac.authorization.k8s.io", Kind: "Role"}
-	g.patches = append(g.patches, groupPatch{roleKind, readPods(s)})
+	g.patches = append(g.patches, kindPatch{roleKind, "role.json", readPods(s)})
 	if !r.OpenNetwork {
 		g.components = append(g.components, policyDir)
 	}
