@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,13 +30,7 @@ func checkSources(ctx context.Context, inputs []api.Data) []string {
 		}
 	}
 	wg.Wait()
-	var said []string
-	for _, text := range doubts {
-		if text != "" {
-			said = append(said, text)
-		}
-	}
-	return said
+	return slices.DeleteFunc(doubts, func(text string) bool { return text == "" })
 }
 
 // bucketURL returns the URL of what an input has of a bucket, "" if it has nothing. A folder
@@ -69,16 +64,13 @@ func checkSource(ctx context.Context, d api.Data, url string) string {
 			return fmt.Sprintf("%s: can't list this bucket (no access, or it doesn't exist); the job's service account needs read access", d.Source)
 		case name == "" || o.Name == name || strings.HasSuffix(name, "/") || strings.HasPrefix(o.Name, name+"/"):
 			return ""
-		case o.Name > name+"/":
-			return nothingFound(d) // names are sorted
+		}
+		if o.Name > name+"/" { // names are sorted
+			break
 		}
 	}
 	if ctx.Err() != nil {
 		return ""
 	}
-	return nothingFound(d)
-}
-
-func nothingFound(d api.Data) string {
 	return d.Source + ": not found; the job fails unless it exists when the job starts"
 }

@@ -39,8 +39,7 @@ type Inputs struct {
 func findInputs(inputs []input, m Machine, isLocal bool) (Inputs, error) {
 	p := Inputs{local: map[string][]int{}, machine: m, isLocal: isLocal}
 	for _, in := range inputs {
-		err := p.add(in)
-		if err != nil {
+		if err := p.add(in); err != nil {
 			return p, fmt.Errorf("%s: %w", in.Flag, err)
 		}
 	}
@@ -78,11 +77,7 @@ func (p *Inputs) forLocal(in *input) error {
 }
 
 func (p *Inputs) addLocal(in *input) error {
-	where := platform.ExpandHome(in.Local, p.machine.Home)
-	if !filepath.IsAbs(where) {
-		where = filepath.Join(p.machine.Cwd, where)
-	}
-	where = filepath.Clean(where)
+	where := filepath.Clean(absolute(platform.ExpandHome(in.Local, p.machine.Home), p.machine.Cwd))
 	info, err := os.Stat(where)
 	if errors.Is(err, fs.ErrNotExist) {
 		return missingSource(in.Local, where)

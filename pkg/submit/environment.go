@@ -35,11 +35,10 @@ func (p Planned) WithEnvironment(e decide.Provided) Planned {
 	p.Spec.Image, p.Spec.ImageMoves, p.Spec.EnvironmentSHA256 = e.Image, e.Plan.Moves(), e.SHA256
 	p.Warnings = append(slices.Clip(p.Warnings), e.Warnings...)
 	if e.Netrc != "" {
-		p.Secrets = maps.Clone(p.Secrets)
-		if p.Secrets == nil {
-			p.Secrets = map[string]string{}
-		}
-		p.Secrets[api.Contract.Names.Netrc] = e.Netrc
+		secrets := map[string]string{}
+		maps.Copy(secrets, p.Secrets)
+		secrets[api.Contract.Names.Netrc] = e.Netrc
+		p.Secrets = secrets
 		p.Spec.SecretEnv = slices.Sorted(maps.Keys(p.Secrets))
 	}
 	return p

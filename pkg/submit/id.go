@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
+	"fmt"
 	"strings"
 	"time"
 
@@ -109,15 +109,4 @@ func callName(c api.Call) string {
 
 func lastElement(p string) string { return p[strings.LastIndex(p, "/")+1:] }
 
-// sha256Of returns the SHA-256 of what is read.
-func sha256Of(r io.Reader) (string, error) {
-	hash := sha256.New()
-	_, err := io.Copy(hash, r)
-	return hex.EncodeToString(hash.Sum(nil)), err
-}
-
-// sha256Hex returns a SHA-256 in lower-case hex.
-func sha256Hex(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func sha256Hex(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }

@@ -2,6 +2,7 @@ package submit
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -30,16 +31,13 @@ const (
 
 // validateMap rejects flags that need a map, and requests that can't be one.
 func validateMap(r api.Request) error {
-	if r.Map == "" {
-		switch {
-		case r.Chunk != 0:
-			return errors.New("--chunk requires --map")
-		case r.Parallelism != 0:
-			return errors.New("--parallelism requires --map")
-		}
-		return nil
-	}
 	switch {
+	case r.Map == "" && r.Chunk != 0:
+		return errors.New("--chunk requires --map")
+	case r.Map == "" && r.Parallelism != 0:
+		return errors.New("--parallelism requires --map")
+	case r.Map == "":
+		return nil
 	case r.Backend.IsLeaderWorkerSet():
 		return fmt.Errorf("--map cannot be combined with --backend %s: a map is an Indexed Job (--backend gke)", r.Backend)
 	case r.Hosts > 1 || r.Slices > 1:
@@ -48,13 +46,6 @@ func validateMap(r api.Request) error {
 		return errors.New("--map cannot be combined with --debug: debug the function with one input, passed with --arg")
 	}
 	return nil
-}
-
-func checkMapTarget(t call.Target) error {
-	if t.Kind.Returns() {
-		return nil
-	}
-	return errors.New("--map requires a function as TARGET, as in train.py:train")
 }
 
 // inputs are the inputs of a map, and a way to read them again: a file is never held in
@@ -73,8 +64,8 @@ func mapInputs(r api.Request, t call.Target, m Machine) (inputs, error) {
 	if r.Map == "" {
 		return inputs{}, nil
 	}
-	if err := checkMapTarget(t); err != nil {
-		return inputs{}, err
+	if !t.Kind.Returns() {
+		return inputs{}, errors.New("--map requires a function as TARGET, as in train.py:train")
 	}
 	in, err := readInputs(r, m)
 	if err == nil && t.Kind == api.CallPickle && in.Other > 0 {
@@ -167,12 +158,8 @@ func spread(r api.Request, in inputs, only []api.Range) *api.Map {
 	if r.Backend == api.BackendLocal { // one process, one input after the other
 		m.Chunk, m.Parallelism = max(m.Computed(), 1), 1
 	}
-	if m.Parallelism == 0 {
-		m.Parallelism = defaultParallelism
-	}
-	if m.Chunk == 0 {
-		m.Chunk = min(quotient(m.Computed(), m.Parallelism), defaultChunk)
-	}
+	m.Parallelism = cmp.Or(m.Parallelism, defaultParallelism)
+	m.Chunk = cmp.Or(m.Chunk, min(quotient(m.Computed(), m.Parallelism), defaultChunk))
 	m.Parallelism = min(m.Parallelism, m.Chunks())
 	return m
 }
@@ -195,13 +182,13 @@ func checkChunks(m *api.Map, id string) error {
 	if m == nil {
 		return nil
 	}
-	if longest := longestID(m.Chunks()); m.Chunks() <= api.MaxChunks && len(id) > longest {
+	if m.Chunks() > api.MaxChunks {
+		return fmt.Errorf("--chunk %d: that makes %[3]d chunks of %[2]d inputs, but a job can have at most %[4]d: use %[5]d or more", m.Chunk, m.Computed(), m.Chunks(), api.MaxChunks, quotient(m.Computed(), api.MaxChunks))
+	}
+	if longest := longestID(m.Chunks()); len(id) > longest {
 		return fmt.Errorf("--job-id %s: in a map with more than %d chunks, an ID can have at most %d characters, not %d: use a shorter one, or larger chunks with --chunk", id, fewChunks, longest, len(id))
 	}
-	if m.Chunks() <= api.MaxChunks {
-		return nil
-	}
-	return fmt.Errorf("--chunk %d: that makes %[3]d chunks of %[2]d inputs, but a job can have at most %[4]d: use %[5]d or more", m.Chunk, m.Computed(), m.Chunks(), api.MaxChunks, quotient(m.Computed(), api.MaxChunks))
+	return nil
 }
 
 // rereadWarnings warns if too many pods would read all inputs of a map, which have that

@@ -73,10 +73,8 @@ func launcher(r api.Request) string {
 		"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec",
 		"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", // with python -m
 	}
-	for _, l := range started {
-		if slices.Contains(launchers, l) {
-			return l
-		}
+	if i := slices.IndexFunc(started, func(word string) bool { return slices.Contains(launchers, word) }); i >= 0 {
+		return started[i]
 	}
 	return ""
 }
@@ -171,15 +169,14 @@ func (p Planned) jaxVersion() string {
 	if p.Environment.Mode == decide.Custom || p.Environment.Base.Runtime {
 		return "" // the image's own JAX counts
 	}
-	for _, text := range p.Environment.Added {
-		if r, err := requirement.Parse(text); err == nil && requirement.Normalize(r.Name) == "jax" {
-			if v, pinned := r.Specifiers.Pinned(); pinned {
-				return v
-			}
+	texts := slices.Clone(p.Environment.Added)
+	for _, l := range slices.Concat(p.Environment.Wanted.Requirements, p.Environment.Wanted.Dropped) {
+		if !strings.Contains(l.Text, ";") { // without a condition
+			texts = append(texts, l.Text)
 		}
 	}
-	for _, l := range slices.Concat(p.Environment.Wanted.Requirements, p.Environment.Wanted.Dropped) {
-		if r, err := requirement.Parse(l.Text); err == nil && requirement.Normalize(r.Name) == "jax" && !strings.Contains(l.Text, ";") { // without a condition
+	for _, text := range texts {
+		if r, err := requirement.Parse(text); err == nil && requirement.Normalize(r.Name) == "jax" {
 			if v, pinned := r.Specifiers.Pinned(); pinned {
 				return v
 			}
@@ -196,11 +193,10 @@ func (p Planned) FindRuntime(ctx context.Context, registry *image.Client) (Plann
 	}
 	runtime := *p.Spec.Pathways
 	server, proxy, err := image.FindPathways(ctx, registry, p.request.Pathways.Images, runtime.Version)
-	var missing *image.MissingPathwaysError
 	switch {
 	case ctx.Err() != nil:
 		return p, ctx.Err()
-	case errors.As(err, &missing):
+	case errors.As(err, new(*image.MissingPathwaysError)):
 		return p, &InputError{err}
 	case err != nil:
 		p.Warnings = append(slices.Clip(p.Warnings), fmt.Sprintf("could not check the image of the Pathways runtime: %v", err))

@@ -2,6 +2,7 @@ package submit
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,15 @@ func (p *Planned) pickledBy(i api.Images) (api.Images, error) {
 	return i, nil
 }
 
+// checkCall rejects a call that is too large for the runner.
+func checkCall(size int64) error {
+	if size <= api.Contract.Limits.Call {
+		return nil
+	}
+	return fmt.Errorf("the arguments take %d MiB, but a call may have at most %d MiB: put large data into a file of the project or into the store, and pass its name",
+		size>>20, api.Contract.Limits.Call>>20)
+}
+
 // storePayload writes the payload of a pickled call. The error is store.ErrExists if there is
 // one.
 func (s submission) storePayload(ctx context.Context, j *job.Job, open func() (io.ReadCloser, error)) error {
@@ -81,6 +91,7 @@ func (s submission) isStored(ctx context.Context, j *job.Job, name string) (same
 		return false, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	sum, err := sha256Of(r)
-	return sum == s.payload.SHA256, err
+	hash := sha256.New()
+	_, err = io.Copy(hash, r)
+	return fmt.Sprintf("%x", hash.Sum(nil)) == s.payload.SHA256, err
 }

@@ -59,19 +59,7 @@ func chooseMachines(r api.Request) (machines, error) {
 	if api.IsBuiltInClass(r.ComputeClass) {
 		m.autopilotClass = r.ComputeClass
 	}
-	if err := checkSize(r, m); err != nil {
-		return m, err
-	}
-	if err := checkPathways(r, acc); err != nil {
-		return m, err
-	}
-	if err := checkHosts(r, acc); err != nil {
-		return m, err
-	}
-	if err := checkNetwork(r, acc); err != nil {
-		return m, err
-	}
-	return m, checkNodePools(r, acc)
+	return m, cmp.Or(checkSize(r, m), checkPathways(r, acc), checkHosts(r, acc), checkNetwork(r, acc), checkNodePools(r, acc))
 }
 
 // checkSize rejects hosts that request more than any machine with their chips has. A
@@ -326,10 +314,7 @@ func (p *Planned) identify(r api.Request, id Identity) {
 	s := &p.Spec
 	s.Created = id.When.UTC()
 	s.CallKind, s.CallSHA256, s.BundleSHA256 = p.call.Kind, sha256Hex(p.Call), p.Files.SHA256
-	s.Name = callName(p.call)
-	if r.Name != "" {
-		s.Name = r.Name
-	}
+	s.Name = cmp.Or(r.Name, callName(p.call))
 	if id.Hex == "" {
 		// Every field of a Spec can be marshalled.
 		data, _ := json.Marshal(s)

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -89,10 +90,7 @@ func validateDebug(r api.Request) error {
 }
 
 func dnsName(flag, value string) error {
-	if value == "" {
-		return nil
-	}
-	if why := validation.IsDNS1123Subdomain(value); len(why) > 0 {
+	if why := validation.IsDNS1123Subdomain(value); value != "" && len(why) > 0 {
 		return fmt.Errorf("%s %q: %s", flag, value, plainly(why))
 	}
 	return nil
@@ -100,10 +98,7 @@ func dnsName(flag, value string) error {
 
 // labelName checks a name that is also the value of a label, which is shorter.
 func labelName(flag, value string) error {
-	if err := dnsName(flag, value); err != nil {
-		return err
-	}
-	return labelValue(flag, value)
+	return cmp.Or(dnsName(flag, value), labelValue(flag, value))
 }
 
 func labelValue(flag, value string) error {

@@ -21,9 +21,6 @@ func SetByRunner(name string) bool {
 	return slices.Contains(runnerVariables(), name) || strings.HasPrefix(name, api.EnvDataPrefix) || strings.HasPrefix(name, api.EnvVolumePrefix)
 }
 
-// indexVariable holds the number that Kubernetes gives to a pod of an Indexed Job.
-const indexVariable = api.EnvCompletionIndex
-
 // groupVariables are set for each host by the controller of its job, and read by libtpu
 // and JAX. The variables in perHost must differ between the hosts: the runner
 // distinguishes the hosts by them.
@@ -33,7 +30,7 @@ func groupVariables() []string {
 }
 
 func perHost() []string {
-	return []string{"LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX", indexVariable}
+	return []string{"LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX", api.EnvCompletionIndex}
 }
 
 // debugVariables are set by the component debug, or would move the debugger away from
@@ -51,7 +48,7 @@ func checkVariables(r api.Request, s api.Spec) error {
 	}
 	for _, name := range slices.Concat(names, slices.Sorted(maps.Keys(r.Secrets))) {
 		switch {
-		case r.Map != "" && name == indexVariable:
+		case r.Map != "" && name == api.EnvCompletionIndex:
 			return fmt.Errorf("env %s: reserved for maps: choose another name", name)
 		case s.Debug && slices.Contains(debugVariables(), name):
 			return fmt.Errorf("env %s: needed by --debug: omit one of the two", name)
