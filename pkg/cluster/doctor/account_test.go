@@ -20,9 +20,9 @@ func TestPodsWithoutAnAccount(t *testing.T) {
 		"a cluster of up": {ofUp, "gs://acme-kn-c-jobs", nil, Wrong, "the service account kinetic of namespace ml is not annotated with a Google service account",
 			"kubectl kinetic up --project acme --zone us-central1-a --cluster c -n ml"},
 		"a cluster of someone": {running, "gs://acme-kn-c-jobs", nil, Wrong, "no binding of the bucket acme-kn-c-jobs",
-			"gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal},
+			"gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + ofPods},
 		"another bucket": {ofUp, "gs://other", nil, Wrong, "no binding of the bucket other",
-			"gcloud storage buckets add-iam-policy-binding gs://other --role=roles/storage.objectUser --member=" + principal},
+			"gcloud storage buckets add-iam-policy-binding gs://other --role=roles/storage.objectUser --member=" + ofPods},
 	} {
 		t.Run(name, func(t *testing.T) {
 			otherBucket[clusterPath] = tt.cluster

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
@@ -186,9 +187,6 @@ func (c *cluster) account(ctx context.Context) Finding {
 	return Good("%s", name)
 }
 
-// identityAnnotation names the Google service account that pods act as, with Workload Identity.
-const identityAnnotation = "iam.gke.io/gcp-service-account"
-
 // Identity returns a function that reads which Google service account the pods' service account is annotated
 // with, "" for none. The error is a doctor.NeedError if there is no such account, or no namespace.
 func Identity(o ClusterOptions) func(context.Context) (string, error) {
@@ -210,7 +208,7 @@ func Identity(o ClusterOptions) func(context.Context) (string, error) {
 			request := apiserver.Request{Verb: "get", Resource: "serviceaccounts", Namespace: o.Target.Namespace}
 			return "", errors.New(request.Reason(err, Within))
 		}
-		return account.Annotations[identityAnnotation], nil
+		return account.Annotations[infra.WorkloadIdentity], nil
 	}
 }
 

@@ -96,10 +96,10 @@ const (
 	pools        = `"nodePools":[{"name":"cpus","status":"RUNNING","config":{"machineType":"e2-standard-4",` + pods + `}},{"name":"v6e","status":"RUNNING","config":{"machineType":"ct6e-standard-8t",` + pods + `}}]`
 	running      = `{"status":"RUNNING","currentMasterVersion":"1.33.2","workloadIdentityConfig":{"workloadPool":"acme.svc.id.goog"},` + pools + `}`
 	autopilot    = `{"status":"RUNNING","currentMasterVersion":"1.33.2","workloadIdentityConfig":{"workloadPool":"acme.svc.id.goog"},"autopilot":{"enabled":true},"nodePools":[{"name":"pool-1","status":"ERROR"}]}`
-	seesBucket   = `{"role":"roles/storage.legacyBucketReader","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com","` + principal + `"]}`
+	seesBucket   = `{"role":"roles/storage.legacyBucketReader","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com","` + ofPods + `"]}`
 	policyPath   = "POST /cloudresourcemanager/v3/projects/acme:getIamPolicy"
 	member       = "serviceAccount:acme.svc.id.goog[ml/kinetic]"
-	principal    = "principal://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/subject/ns/ml/sa/kinetic"
+	ofPods       = "principal://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/subject/ns/ml/sa/kinetic"
 )
 
 // completeCloud returns the answers about a project that has all that jobs need.

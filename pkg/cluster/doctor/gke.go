@@ -41,9 +41,7 @@ func (c *cloud) state(ctx context.Context) Finding {
 	return Good("%s is %s, version %s%s", t.Cluster, cluster.Status, cluster.CurrentMasterVersion, mode)
 }
 
-func (c *cloud) up() string {
-	return "kubectl kinetic up" + place(c.Target.Project, c.Target.Zone, c.Target.Cluster)
-}
+func (c *cloud) up() string { return "kubectl kinetic up" + c.wanted().Flags() }
 
 // choose returns what to do if a project has only other clusters, "main in us-central1-a": one of the same name is
 // probably meant.
@@ -57,11 +55,9 @@ func (c *cloud) choose(others []string) string {
 	if len(locations) == 0 {
 		return c.up()
 	}
-	return "kubectl kinetic doctor" + place(c.Target.Project, locations[0], c.Target.Cluster)
-}
-
-func place(project, zone, cluster string) string {
-	return fmt.Sprintf(" --project %s --zone %s --cluster %s", project, zone, cluster)
+	other := c.wanted()
+	other.Location = locations[0]
+	return "kubectl kinetic doctor" + other.Flags()
 }
 
 func because(message string) string {
@@ -119,7 +115,7 @@ func (c *cloud) pools(ctx context.Context) Finding {
 	if cluster.Autoscaling != nil && cluster.Autoscaling.EnableNodeAutoprovisioning {
 		return Skip("none has %s, but GKE may make one, if its limits allow", accelerator.Text(*a))
 	}
-	return Bad("kubectl kinetic pool add "+accelerator.Text(*a)+capacityFlag(*a)+place(t.Project, t.Zone, t.Cluster),
+	return Bad("kubectl kinetic pool add "+accelerator.Text(*a)+capacityFlag(*a)+c.wanted().Flags(),
 		"%s", strings.Join(append([]string{"none has " + accelerator.Text(*a)}, others...), "; "))
 }
 

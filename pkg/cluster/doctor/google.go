@@ -181,8 +181,7 @@ func (c *cloud) lacksCluster(ctx context.Context) bool {
 		return false
 	}
 	_, err := c.cluster(ctx)
-	var missing *gke.NoClusterError
-	return errors.As(err, &missing) || c.isDisabled(err) || isUnusable(err)
+	return errors.As(err, new(*gke.NoClusterError)) || c.isDisabled(err) || isUnusable(err)
 }
 
 // isDisabled reports whether an error says that an API is not enabled in the project.

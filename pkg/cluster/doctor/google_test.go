@@ -153,7 +153,7 @@ func TestChecks(t *testing.T) {
 		"an account without the bucket": {check: "Workload Identity", answers: map[string]string{"GET " + bucketPath + "/iam": `{}`}, state: Wrong, detail: "no binding of the bucket acme-kn-c-jobs",
 			fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=serviceAccount:jobs@acme.iam.gserviceaccount.com"},
 		"pods without an account, and without the bucket": {check: "Workload Identity", set: withoutAnnotation, state: Wrong, detail: "no binding of the bucket",
-			fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal},
+			fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + ofPods},
 		"a store in an emulator": {check: "Workload Identity", set: func(o *GoogleOptions) {
 			env := o.Env
 			o.Env = func(name string) string {
@@ -163,14 +163,14 @@ func TestChecks(t *testing.T) {
 				return env(name)
 			}
 		}, state: Skipped, detail: "the emulator http://127.0.0.1:1 has no permissions"},
-		"pods by themselves": {check: "Workload Identity", set: withoutAnnotation, state: OK, detail: principal,
-			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectAdmin","members":["` + principal + `"]},` + seesBucket + `]}`}},
-		"all pods of the namespace": {check: "Workload Identity", set: withoutAnnotation, state: OK, detail: principal,
+		"pods by themselves": {check: "Workload Identity", set: withoutAnnotation, state: OK, detail: ofPods,
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectAdmin","members":["` + ofPods + `"]},` + seesBucket + `]}`}},
+		"all pods of the namespace": {check: "Workload Identity", set: withoutAnnotation, state: OK, detail: ofPods,
 			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/namespace/ml"]},` + seesBucket + `]}`}},
-		"all pods of the cluster": {check: "Workload Identity", set: withoutAnnotation, state: OK, detail: principal,
+		"all pods of the cluster": {check: "Workload Identity", set: withoutAnnotation, state: OK, detail: ofPods,
 			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[` + seesBucket + `,{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/kubernetes.cluster/https://container.googleapis.com/v1/projects/acme/locations/us-central1-a/clusters/c"]}]}`}},
 		"all pods of another cluster": {check: "Workload Identity", set: withoutAnnotation, state: Wrong, detail: "no binding of the bucket",
-			fix:     "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal,
+			fix:     "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + ofPods,
 			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/kubernetes.cluster/https://container.googleapis.com/v1/projects/acme/locations/us-central1-a/clusters/other"]}]}`}},
 		"who may use objects, and not see the bucket": {check: "Workload Identity", state: Skipped,
 			detail:  "can't read the bucket's settings, which Orbax on several hosts and others need: gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.legacyBucketReader --member=serviceAccount:jobs@acme.iam.gserviceaccount.com",

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,21 +11,25 @@ import (
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
 )
 
 // identity looks whether the pods may use the bucket: as the Google service account that theirs is annotated
 // with, or by themselves.
 func (c *cloud) identity(ctx context.Context) Finding {
 	email, err := c.Identity(ctx)
+	if need, ok := errors.AsType[NeedError](err); ok {
+		return Lacking(string(need))
+	}
 	if err != nil {
-		return unreadInCloud(err)
+		return Skip("the service account %s can't be read: %v", api.DefaultServiceAccount, err)
 	}
 	member := c.principal()
 	if email != "" {
 		if f := c.binding(ctx, email); f.State != OK {
 			return f
 		}
-		member = gcp.Member(email)
+		member = principal.Member(email)
 	}
 	bucket, inBucket := bucketOf(c.Target.Store)
 	if !inBucket {
@@ -103,6 +108,12 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) Finding {
 			api.DefaultServiceAccount, c.Target.Namespace, bucket)
 	}
 	return Bad(allow(role), "no binding of the bucket %s lets the jobs' pods write there", bucket)
+}
+
+// isMadeByUp reports whether `up` is known to have made the cluster. It then also makes what the cluster lacks.
+func (c *cloud) isMadeByUp(ctx context.Context) bool {
+	found, err := c.cluster(ctx)
+	return err == nil && infracloud.MadeByUp(found)
 }
 
 // bucketScheme begins the URL of a store in a bucket.

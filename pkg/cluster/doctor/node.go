@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -90,16 +90,12 @@ func Nodes(o ClusterOptions) func(context.Context) (int, error) {
 
 // selectorOf chooses the nodes with an accelerator, as the pods of a job do.
 func selectorOf(a api.Accelerator) string {
-	labels := map[string]string{}
-	maps.Copy(labels, a.NodeLabels())
+	selected := labels.Set{}
+	maps.Copy(selected, a.NodeLabels())
 	if a.Spot {
-		labels[api.NodeLabelSpot] = "true"
+		selected[api.NodeLabelSpot] = "true"
 	}
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		pairs = append(pairs, name+"="+labels[name])
-	}
-	return strings.Join(pairs, ",")
+	return selected.String()
 }
 
 // countNodes returns the finding for a number of nodes, some of which take no pods.

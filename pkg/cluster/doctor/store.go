@@ -16,6 +16,7 @@ import (
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/expiry"
 )
 
@@ -118,7 +119,7 @@ func (c *cloud) permissions(ctx context.Context) Finding {
 	missing := slices.DeleteFunc(neededPermissions(), func(p string) bool { return slices.Contains(answer.Permissions, p) })
 	account := c.api().Account()
 	if len(missing) > 0 {
-		return Bad(fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, gcp.Member(account)),
+		return Bad(fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, principal.Member(account)),
 			"%s lacks %s on the bucket %s", cmp.Or(account, "your account"), strings.Join(missing, ", "), bucket)
 	}
 	return Good("you may read and write objects")

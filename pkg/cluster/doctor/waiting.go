@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -136,10 +137,8 @@ func (c *cluster) observe(ctx context.Context) (observed, error) {
 		})
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return observed{}, err
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return observed{}, err
 	}
 	o := observed{pods: pods.Items, events: events.Items, now: metav1.Time{Time: c.Now().Add(c.server.Ahead())}}
 	for i := range jobs.Items {

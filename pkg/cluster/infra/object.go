@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -78,9 +79,7 @@ func (o object) mark(labels map[string]string) {
 	if all == nil {
 		all = map[string]string{}
 	}
-	for name, value := range labels {
-		all[name] = value
-	}
+	maps.Copy(all, labels)
 	o.SetLabels(all)
 }
 

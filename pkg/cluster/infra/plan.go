@@ -89,22 +89,15 @@ func fixed(all []Difference) []Difference {
 
 // changeable reports whether a setting differs that can be changed.
 func (s State) changeable() bool {
-	for _, d := range s.Differences {
-		if !d.Fixed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Differences, func(d Difference) bool { return !d.Fixed })
 }
 
 // Count returns how many steps have one of the actions.
 func (p Plan) Count(actions ...Action) int {
 	n := 0
 	for _, s := range p {
-		for _, a := range actions {
-			if s.Action == a {
-				n++
-			}
+		if slices.Contains(actions, s.Action) {
+			n++
 		}
 	}
 	return n
@@ -184,7 +177,7 @@ func (d Difference) String() string {
 const unchangeable = "; it can't be changed while it exists"
 
 func (d Difference) settings() string {
-	return fmt.Sprintf("%s: %s now, %s wanted", d.Setting, value(d.Have), value(d.Want))
+	return fmt.Sprintf("%s: %s now, %s wanted", d.Setting, cmp.Or(d.Have, "nothing"), cmp.Or(d.Want, "nothing"))
 }
 
 // Unchanged returns the settings that stay different with --reconcile, each with what changes it.
@@ -202,11 +195,4 @@ func (p Plan) Unchanged() []string {
 		}
 	}
 	return all
-}
-
-func value(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return text
 }

@@ -112,8 +112,5 @@ func (a *Access) Client() *http.Client { return a.client }
 // Account returns the account that makes requests, "" if the credentials don't say.
 func (a *Access) Account() string { return a.account }
 
-// Member returns an account as IAM writes it: "user:me@example.com".
-func Member(account string) string { return principal.Member(account) }
-
 // userAgent names this program to the servers.
 func userAgent() string { return "kubectl-kinetic/" + version.String() }

@@ -56,8 +56,7 @@ func (a *Access) waitForOther(ctx context.Context, in GKE, name string, changed 
 		return err
 	}
 	err = a.Wait(ctx, ContainerOperation(in.Service, in.Project, in.Location, o), changed)
-	var unfinished *UnfinishedError
-	if errors.As(err, &unfinished) {
+	if errors.As(err, new(*UnfinishedError)) {
 		return err
 	}
 	return nil

@@ -22,14 +22,12 @@ import (
 // project, why it failed, and what to do. It returns nil for nil. Once the work was
 // interrupted, that is the reason.
 func (a *Access) Explain(err error, project, doing string) error {
-	var unfinished *UnfinishedError
-	var own *transport.Explained
 	var answer *googleapi.Error
 	var token *auth.Error
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &unfinished), errors.As(err, &own), errors.Is(err, context.Canceled):
+	case errors.As(err, new(*UnfinishedError)), errors.As(err, new(*transport.Explained)), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.As(err, &answer):
 		why := a.reason(answer, project)
@@ -124,10 +122,7 @@ func (a *Access) reason(answer *googleapi.Error, project string) reason {
 
 // denied returns which permission is missing, whose, and how to grant it.
 func (a *Access) denied(d detail, project, text string) reason {
-	permission := d.Metadata["permission"]
-	if permission == "" {
-		permission = permissionIn(text)
-	}
+	permission := cmp.Or(d.Metadata["permission"], permissionIn(text))
 	who := cmp.Or(a.account, "the account in use")
 	if d.Reason == "CONSUMER_INVALID" || d.Reason == userProjectDenied && permission == "" || permission == "" && lazyregexp.Of(ofProject).MatchString(text) {
 		return reason{api.KindNotFound, fmt.Sprintf("project %s doesn't exist, or %s may not use it: %s", project, who, text), "gcloud projects list", "list those that you may use"}
@@ -137,7 +132,7 @@ func (a *Access) denied(d detail, project, text string) reason {
 	}
 	r := reason{kind: api.KindForbidden, why: fmt.Sprintf("%s needs the permission %s in project %s: %s", who, permission, project, text)}
 	if role := RoleWith(permission); role != "" {
-		r.next = fmt.Sprintf("gcloud projects add-iam-policy-binding %s --member=%s --role=%s", project, Member(a.account), role)
+		r.next = fmt.Sprintf("gcloud projects add-iam-policy-binding %s --member=%s --role=%s", project, principal.Member(a.account), role)
 		r.verb = "grant it"
 	}
 	return r

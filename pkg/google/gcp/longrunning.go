@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"cmp"
 	"errors"
 
 	"google.golang.org/api/googleapi"
@@ -22,13 +23,7 @@ func MessageIn(err error) string {
 	if !isAnswer {
 		return ""
 	}
-	if answer.Message != "" {
-		return answer.Message
-	}
-	return detailOf(answer).Message
+	return cmp.Or(answer.Message, detailOf(answer).Message)
 }
 
-func answerIn(err error) (*googleapi.Error, bool) {
-	var answer *googleapi.Error
-	return answer, errors.As(err, &answer)
-}
+func answerIn(err error) (*googleapi.Error, bool) { return errors.AsType[*googleapi.Error](err) }

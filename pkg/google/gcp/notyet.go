@@ -10,7 +10,7 @@ import (
 // What services don't know at first.
 const (
 	newAccount  = "the service account"
-	newAPI      = "that the API is enabled"
+	NewAPI      = "that the API is enabled"
 	newIdentity = "the pool of identities"
 )
 
@@ -33,7 +33,7 @@ var notYet = []struct {
 	{codes: []int{http.StatusForbidden}, text: `iam\.serviceAccounts\.\w+.* denied on resource \(or it may not exist\)`, what: newAccount, fresh: true},
 	{codes: []int{http.StatusNotFound}, text: `(?i)service ?account`, what: newAccount, fresh: true},
 	// GKE, whose agent gets an account of its own when the API is enabled: jamesward/kubernetes-the-easy-way#1.
-	{codes: []int{http.StatusBadRequest}, text: `ServiceConsumerManager`, what: newAPI},
+	{codes: []int{http.StatusBadRequest}, text: `ServiceConsumerManager`, what: NewAPI},
 	// Bindings of Workload Identity, after the first cluster of a project.
 	{codes: []int{http.StatusBadRequest}, text: `Identity Pool does not exist`, what: newIdentity},
 }

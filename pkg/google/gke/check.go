@@ -157,17 +157,16 @@ func (o Options) checkZones(a api.Accelerator) error {
 	return nil
 }
 
-// reserved are the ends of the domains of labels that GKE keeps for itself.
-func reserved() []string { return []string{"kubernetes.io", "k8s.io", "cloud.google.com"} }
-
 func checkLabels(labels map[string]string) error {
+	// reserved are the ends of the domains of labels that GKE keeps for itself.
+	reserved := []string{"kubernetes.io", "k8s.io", "cloud.google.com"}
 	for _, key := range keys(labels) {
 		value := labels[key]
 		if wrong := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(wrong) > 0 {
 			return fmt.Errorf("--labels %s=%s: %s", key, value, wrong[0])
 		}
 		domain, _, _ := strings.Cut(key, "/")
-		for _, end := range reserved() {
+		for _, end := range reserved {
 			if strings.Contains(key, "/") && (domain == end || strings.HasSuffix(domain, "."+end)) {
 				return fmt.Errorf("--labels %s=%s: labels of %s belong to Kubernetes and GKE; use another name", key, value, end)
 			}

@@ -85,10 +85,9 @@ func lacksNetworks(p *container.NodePool) string {
 	if n := p.NetworkConfig; n != nil {
 		profile, cards = n.AcceleratorNetworkProfile, len(n.AdditionalNodeNetworkConfigs)
 	}
-	label := p.Config != nil && p.Config.Labels[networkDriver] == "true"
-	machine := ""
+	label, machine := false, ""
 	if p.Config != nil {
-		machine = p.Config.MachineType
+		label, machine = p.Config.Labels[networkDriver] == "true", p.Config.MachineType
 	}
 	switch kind := accelerator.NetworkOf(machine); {
 	case kind == accelerator.NoNetwork:

@@ -201,12 +201,7 @@ func Name(a api.Accelerator, o Options) string {
 	return strings.Join(append(parts, hex.EncodeToString(hash.Sum(nil))[:4]), "-")
 }
 
-func (o Options) disk() int {
-	if o.DiskGB == 0 {
-		return usualDisk
-	}
-	return o.DiskGB
-}
+func (o Options) disk() int { return cmp.Or(o.DiskGB, usualDisk) }
 
 func (o Options) initial(zones int) int {
 	zones = max(1, zones)
@@ -234,19 +229,12 @@ func (o Options) raised(a api.Accelerator) Note {
 	return Note{fmt.Sprintf("--min-nodes %d is more than the usual maximum of %d nodes, so the maximum is %[1]d, too", o.Min, usual), "change it with --max-nodes"}
 }
 
-// autoscaling returns the limits of a pool. Those of single hosts are for all zones together.
 func autoscaling(a api.Accelerator, o Options) *container.NodePoolAutoscaling {
-	most := o.Max
-	if most == 0 {
-		most = Max(a, o.Min)
-	}
-	scaling := &container.NodePoolAutoscaling{Enabled: true, LocationPolicy: "ANY"}
+	limits := Size{o.Min, cmp.Or(o.Max, Max(a, o.Min))}
 	if a.Kind == api.TPU && a.Hosts > 1 {
-		scaling.MinNodeCount, scaling.MaxNodeCount = int64(o.Min), int64(most)
-		return scaling
+		return sliceAutoscaling(limits)
 	}
-	scaling.TotalMinNodeCount, scaling.TotalMaxNodeCount = int64(o.Min), int64(most)
-	return scaling
+	return Autoscaling(limits)
 }
 
 // capacity sets where the machines come from.

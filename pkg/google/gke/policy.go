@@ -3,7 +3,6 @@ package gke
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 
@@ -25,8 +24,8 @@ func PolicyDescription(c Cluster) string {
 // policyName returns the name of a pool's resource policy. All clusters of a region share these names, and
 // pools of the same shape have the same name.
 func policyName(c Cluster, pool string) string {
-	sum := sha256.Sum256([]byte(c.Path()))
-	return pool + "-" + hex.EncodeToString(sum[:])[:8]
+	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(c.Path())))
+	return pool + "-" + hash[:8]
 }
 
 // PolicyIsUsed reports whether a node pool of one of the clusters names a resource policy of a region.

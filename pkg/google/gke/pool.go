@@ -188,6 +188,11 @@ func Autoscaling(s Size) *container.NodePoolAutoscaling {
 	return &container.NodePoolAutoscaling{Enabled: true, LocationPolicy: "ANY", TotalMinNodeCount: int64(s.Min), TotalMaxNodeCount: int64(s.Max)}
 }
 
+// sliceAutoscaling is Autoscaling for a slice of several hosts, whose limits are those of its one zone.
+func sliceAutoscaling(s Size) *container.NodePoolAutoscaling {
+	return &container.NodePoolAutoscaling{Enabled: true, LocationPolicy: "ANY", MinNodeCount: int64(s.Min), MaxNodeCount: int64(s.Max)}
+}
+
 // HasLimits reports whether the autoscaler keeps a pool within limits already.
 func HasLimits(p *container.NodePool, s Size) bool {
 	return Limits(p) == s && p.Autoscaling != nil && p.Autoscaling.Enabled
@@ -198,7 +203,7 @@ func HasLimits(p *container.NodePool, s Size) bool {
 func (c *Client) Resize(ctx context.Context, p *container.NodePool, s Size) (Outcome, error) {
 	scaling := Autoscaling(s)
 	if p.PlacementPolicy != nil && p.PlacementPolicy.TpuTopology != "" {
-		scaling = &container.NodePoolAutoscaling{Enabled: true, LocationPolicy: "ANY", MinNodeCount: int64(s.Min), MaxNodeCount: int64(s.Max)}
+		scaling = sliceAutoscaling(s)
 	}
 	if HasLimits(p, s) {
 		return Unchanged, nil
@@ -267,10 +272,7 @@ func (c *Client) refused(err error, p *container.NodePool, doing string) error {
 		if !strings.Contains(err.Error(), text) || gcp.IsStatus(err, http.StatusNotFound) {
 			continue
 		}
-		zones := strings.Join(p.Locations, ", ")
-		if zones == "" {
-			zones = c.cluster.Location
-		}
+		zones := cmp.Or(strings.Join(p.Locations, ", "), c.cluster.Location)
 		return &transport.Explained{Of: api.KindFailed, Cause: err,
 			Text: fmt.Sprintf("%s: %s has no %s machines free now; try other --zones, --spot, --flex-start or a --reservation, or --min-nodes 0, which waits for machines until a job needs them: %v", doing, zones, p.Config.MachineType, err)}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/expiry"
 )
@@ -38,7 +39,7 @@ func (p patient) Get(ctx context.Context) (infra.State, error) {
 		if p.project.stateOfDisabled(ctx, err) != "ENABLED" {
 			return false
 		}
-		p.project.tellOfWait(p.id, apiEnabled)
+		p.project.tellOfWait(p.id, gcp.NewAPI)
 		return true
 	}
 	err := p.project.retry(ctx, enabled, func() (err error) {

@@ -69,14 +69,14 @@ func (p *Project) absent(ctx context.Context, err error) bool {
 	return p.stateOfDisabled(ctx, err) == "DISABLED"
 }
 
-// gone reports whether a resource is no longer there after its deletion ended with an error, which can be about the
-// operation alone.
-func (p *Project) gone(ctx context.Context, err error, deleted infra.Actor) bool {
-	if !p.absent(ctx, err) {
-		return false
+// deleted returns how the deletion of a resource ended, nil if that is gone: the error can be about the operation alone.
+func (p *Project) deleted(ctx context.Context, id infra.ID, err error, resource infra.Actor) error {
+	if p.absent(ctx, err) {
+		if s, unread := resource.Get(ctx); unread == nil && !s.Exists {
+			return nil
+		}
 	}
-	s, unread := deleted.Get(ctx)
-	return unread == nil && !s.Exists
+	return p.explain(err, "deleting", id)
 }
 
 // stateOfDisabled returns what Service Usage says of the API that a service calls disabled in this project,

@@ -54,8 +54,7 @@ func (b bucket) Get(ctx context.Context) (infra.State, error) {
 	}
 	if err != nil {
 		err = b.explain(err, "reading", b.id)
-		var explained *transport.Explained
-		if errors.As(err, &explained) && explained.Of == api.KindExists {
+		if explained, ok := errors.AsType[*transport.Explained](err); ok && explained.Of == api.KindExists {
 			return infra.State{Taken: err}, nil
 		}
 		return infra.State{}, err
@@ -68,10 +67,9 @@ func (b bucket) Get(ctx context.Context) (infra.State, error) {
 	}
 	if s.Foreign {
 		for i, d := range s.Differences {
-			if d.Fixed {
-				continue
+			if !d.Fixed {
+				s.Differences[i].Command = "gcloud storage buckets update gs://" + b.id.Name + " " + options[d.Setting]
 			}
-			s.Differences[i].Command = "gcloud storage buckets update gs://" + b.id.Name + " " + options[d.Setting]
 		}
 	}
 	return s, nil

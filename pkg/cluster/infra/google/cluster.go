@@ -149,8 +149,7 @@ func (c *Cluster) Usable() error {
 	case found.Status == "STOPPING":
 		return &transport.Explained{Of: api.KindExists, Text: fmt.Sprintf("%s is being deleted: wait until it is gone, then repeat this command", c.id)}
 	}
-	n := c.project.Names
-	next := fmt.Sprintf("kubectl kinetic down --project %s --zone %s --cluster %s", n.Project, n.Zone, n.Cluster)
+	next := "kubectl kinetic down" + gkeName(c.project.Names).Flags()
 	return &transport.Explained{Of: api.KindExists, Do: next,
 		Text: fmt.Sprintf("%s can't be used: its status is ERROR: %s; delete it with %s, then repeat this command", c.id, found.StatusMessage, next)}
 }
@@ -340,12 +339,7 @@ func (c *Cluster) Delete(ctx context.Context) error {
 		c.deleting = !refused(err)
 		return o, err
 	})
-	if c.project.absent(ctx, err) { // or only its operation
-		if found, unread := c.Read(ctx); unread == nil && found == nil {
-			return nil
-		}
-	}
-	return c.project.explain(err, "deleting", c.id)
+	return c.project.deleted(ctx, c.id, err, c)
 }
 
 // refused reports whether GKE has certainly not begun to delete a cluster. The request is repeated if an answer is lost,

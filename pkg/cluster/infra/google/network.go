@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"google.golang.org/api/compute/v1"
@@ -77,10 +78,7 @@ func (n network) Delete(ctx context.Context) error {
 	if err == nil {
 		err = n.do(ctx, n.id, n.services.Compute.Networks.Delete(n.Names.Project, n.id.Name).Context(ctx).Do)
 	}
-	if n.gone(ctx, err, n) {
-		return nil
-	}
-	return n.explain(err, "deleting", n.id)
+	return n.deleted(ctx, n.id, err, n)
 }
 
 // unused returns an error if a cluster is in the network: it needs the firewall rules.
@@ -151,10 +149,7 @@ func (r router) Ensure(ctx context.Context, _ infra.State) error {
 
 func (r router) Delete(ctx context.Context) error {
 	err := r.do(ctx, r.id, r.services.Compute.Routers.Delete(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do)
-	if r.gone(ctx, err, r) {
-		return nil
-	}
-	return r.explain(err, "deleting", r.id)
+	return r.deleted(ctx, r.id, err, r)
 }
 
 // nat lets nodes without addresses of their own reach the internet.
@@ -165,15 +160,8 @@ type nat struct {
 
 func (n nat) find(ctx context.Context) (router *compute.Router, exists bool, err error) {
 	router, err = n.services.Compute.Routers.Get(n.Names.Project, n.Names.Region(), n.Names.Router()).Context(ctx).Do()
-	if err != nil {
-		return nil, false, err
-	}
-	for _, each := range router.Nats {
-		if each.Name == n.id.Name {
-			return router, true, nil
-		}
-	}
-	return router, false, nil
+	exists = err == nil && slices.ContainsFunc(router.Nats, func(each *compute.RouterNat) bool { return each.Name == n.id.Name })
+	return router, exists, err
 }
 
 func (n nat) Get(ctx context.Context) (infra.State, error) {

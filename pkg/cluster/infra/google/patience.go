@@ -36,9 +36,6 @@ func (p *Project) tellOfWait(id infra.ID, unknown string) {
 	p.Progress(id, "waiting until Google Cloud knows "+unknown)
 }
 
-// apiEnabled is what a service doesn't know for a while after someone has enabled its API.
-const apiEnabled = "that the API is enabled"
-
 // retry makes a call, again after errors that pass, as long as there is patience.
 func (p *Project) retry(ctx context.Context, passes func(error) bool, call func() error) error {
 	if p.Patience == 0 {
@@ -50,7 +47,7 @@ func (p *Project) retry(ctx context.Context, passes func(error) bool, call func(
 // unknown returns what a service doesn't know yet according to an error, "" for other errors.
 func (p *Project) unknown(err error, id infra.ID) string {
 	if p.access.IsDisabled(err, p.Names.Project) {
-		return apiEnabled
+		return gcp.NewAPI
 	}
 	p.mu.Lock()
 	fresh := p.fresh[p.accountOf(id)]

@@ -24,7 +24,7 @@ type policies struct {
 // names returns the names of those that no other cluster uses. They are known by their description, also
 // after the cluster is gone.
 func (p policies) names(ctx context.Context) ([]string, error) {
-	ours := gke.PolicyDescription(gke.Cluster{Project: p.Names.Project, Location: p.Names.Zone, Name: p.Names.Cluster})
+	ours := gke.PolicyDescription(gkeName(p.Names))
 	var names []string
 	err := p.services.Compute.ResourcePolicies.List(p.Names.Project, p.Names.Region()).Pages(ctx, func(page *compute.ResourcePolicyList) error {
 		for _, each := range page.Items {

@@ -117,10 +117,7 @@ func (r repository) Delete(ctx context.Context) error {
 	if err == nil {
 		err = r.wait(ctx, r.id, r.operation(started))
 	}
-	if r.gone(ctx, err, r) {
-		return nil
-	}
-	return r.explain(err, "deleting", r.id)
+	return r.deleted(ctx, r.id, err, r)
 }
 
 func (r repository) operation(started *artifactregistry.Operation) gcp.Operation {

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"google.golang.org/api/storage/v1"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
@@ -47,7 +45,9 @@ func (p *Project) BucketSize(ctx context.Context, name string) (Size, error) {
 			return unknown, p.access.Explain(err, p.Names.Project, fmt.Sprintf("listing bucket %s", name))
 		}
 		objects += len(page.Items)
-		bytes += sum(page)
+		for _, o := range page.Items {
+			bytes += int64(o.Size)
+		}
 		if token = page.NextPageToken; token == "" || objects >= counted {
 			return Size{Bucket: name, Exists: true, Objects: &objects, Bytes: &bytes, More: token != ""}, nil
 		}
@@ -62,12 +62,4 @@ func refusal(err error) string {
 		return "needs the permission " + permission
 	}
 	return cmp.Or(text, "Cloud Storage refuses to list it")
-}
-
-func sum(page *storage.Objects) int64 {
-	var bytes int64
-	for _, o := range page.Items {
-		bytes += int64(o.Size)
-	}
-	return bytes
 }

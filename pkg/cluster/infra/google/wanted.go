@@ -64,7 +64,7 @@ func (c *Cluster) FirstPool() *container.NodePool {
 			GcfsConfig:             &container.GcfsConfig{Enabled: true},
 			ShieldedInstanceConfig: &container.ShieldedInstanceConfig{EnableSecureBoot: true, EnableIntegrityMonitoring: true},
 		},
-		Autoscaling: &container.NodePoolAutoscaling{Enabled: true, TotalMinNodeCount: 1, TotalMaxNodeCount: int64(c.settings.MaxNodes), LocationPolicy: "ANY"},
+		Autoscaling: gke.Autoscaling(gke.Size{Min: 1, Max: c.settings.MaxNodes}),
 		Management:  &container.NodeManagement{AutoRepair: true, AutoUpgrade: true},
 	}
 }
