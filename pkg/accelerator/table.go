@@ -23,7 +23,7 @@ type machine struct {
 	vcpu       span
 	gib        span
 	memory     int // of one chip, in GB
-	network    Network
+	network    api.Network
 	price      *float64
 	spotPrice  *float64
 	region     string
@@ -39,7 +39,7 @@ func readMachines(text string) (machines []machine) {
 		m := machine{
 			name: c.text(), kind: api.AcceleratorKind(c.text()), aliases: c.list(), label: c.text(),
 			typ: c.text(), arch: c.text(), perHost: c.int(), cores: c.int(), cubes: c.int(),
-			vcpu: c.span(), gib: c.span(), memory: c.int(), network: Network(c.text()), price: c.price(), spotPrice: c.price(), region: c.text(), asOf: c.text(),
+			vcpu: c.span(), gib: c.span(), memory: c.int(), network: api.Network(c.text()), price: c.price(), spotPrice: c.price(), region: c.text(), asOf: c.text(),
 		}
 		for _, text := range c.list() {
 			text, marked := strings.CutSuffix(text, "*")

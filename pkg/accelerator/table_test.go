@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-var networks = map[api.AcceleratorKind][]Network{api.TPU: {NICs}, api.GPU: {RDMA, TCPXO, TCPX}}
+var networks = map[api.AcceleratorKind][]api.Network{api.TPU: {NICs}, api.GPU: {api.NetworkRDMA, api.NetworkTCPXO, TCPX}}
 
 // TestTables: the program does not check its own tables.
 func TestTables(t *testing.T) {

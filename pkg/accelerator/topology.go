@@ -39,15 +39,8 @@ func (t topology) chips() int {
 // doesn't list one by one: ascending multiples of 4, at most the given number of cubes.
 // Boxes up to one cube are all listed.
 func (t topology) isLargeBox(cubes int) bool {
-	if len(t) != 3 || !slices.IsSorted(t) || t.chips() > cubes*cube {
-		return false
-	}
-	for _, d := range t {
-		if d == 0 || d%4 != 0 {
-			return false
-		}
-	}
-	return true
+	return len(t) == 3 && slices.IsSorted(t) && t.chips() <= cubes*cube &&
+		!slices.ContainsFunc(t, func(d int) bool { return d == 0 || d%4 != 0 })
 }
 
 // largeBox returns the most compact box of n chips, nil unless n is a multiple of cube and

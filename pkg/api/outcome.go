@@ -66,8 +66,5 @@ func (s Status) cause() string {
 	if s.Reason == ExitCode && s.Message == "" && s.ExitCode != nil {
 		return "exit code " + strconv.Itoa(*s.ExitCode)
 	}
-	if s.Message == "" {
-		return string(s.Reason)
-	}
-	return s.Message
+	return cmp.Or(s.Message, string(s.Reason))
 }

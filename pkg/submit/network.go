@@ -13,8 +13,8 @@ func checkNetwork(r api.Request, acc api.Accelerator) error {
 	if r.Network == "" || r.Network == api.NetworkTCP {
 		return nil
 	}
-	switch names := accelerator.NamesWith(accelerator.Network(r.Network)); {
-	case accelerator.NetworkOf(acc.MachineType) != accelerator.Network(r.Network):
+	switch names := accelerator.NamesWith(r.Network); {
+	case accelerator.NetworkOf(acc.MachineType) != r.Network:
 		return fmt.Errorf("--network %s: %s has no such network: omit it, or choose an --accelerator that has: %s", r.Network, accelerator.Text(acc), strings.Join(names, ", "))
 	case r.Hosts < 2:
 		return fmt.Errorf("--network %s: a single host needs no network between hosts: omit it, or request more hosts with --hosts", r.Network)
@@ -36,7 +36,7 @@ func WantedNetwork(s api.Spec) (n api.Network, why string) {
 		return api.NetworkTCP, "--network is tcp"
 	case kind == accelerator.TCPX:
 		return api.NetworkTCP, "kinetic has no manifests for GPUDirect-TCPX, the network of " + machine
-	case kind != accelerator.RDMA && kind != accelerator.TCPXO:
+	case kind != api.NetworkRDMA && kind != api.NetworkTCPXO:
 		return api.NetworkTCP, "kinetic knows no other network of " + machine
 	case s.Restricted:
 		return api.NetworkTCP, "the pods of --restricted can't use directories of their nodes"
@@ -45,15 +45,15 @@ func WantedNetwork(s api.Spec) (n api.Network, why string) {
 	case s.Network == "" && (s.Capacity.Kind == api.CapacityClass || s.AutopilotClass != ""):
 		return api.NetworkTCP, "a ComputeClass decides which nodes are made"
 	default:
-		return api.Network(kind), ""
+		return kind, ""
 	}
 }
 
 // waitsForClaim reports whether a queue would never admit a job on a network: from v0.18 on, Kueue counts what pods
 // claim, and refuses claims of all devices of a class (github.com/kubernetes-sigs/kueue, pkg/dra/claims.go), also of a
 // class that its deviceClassMappings name. The pods of RDMA have such a claim.
-func waitsForClaim(s api.Spec, n accelerator.Network) bool {
-	return s.Queue != "" && n == accelerator.RDMA
+func waitsForClaim(s api.Spec, n api.Network) bool {
+	return s.Queue != "" && n == api.NetworkRDMA
 }
 
 // LosesNetwork reports whether a job with a queue gets plain TCP although its machines have RDMA, and nobody asked for

@@ -115,7 +115,7 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	}
 	warnings := accelerator.CapacityDoubts(s.Accelerator, s.Capacity.Kind, s.Machines(), r.Queue != "")
 	warnings = append(warnings, pathwaysDoubts(s)...)
-	if s.Network == api.NetworkRDMA && waitsForClaim(s, accelerator.RDMA) {
+	if waitsForClaim(s, s.Network) {
 		warnings = append(warnings, fmt.Sprintf("--network rdma with --queue %s: from v0.18 on, Kueue never admits a job that claims all RDMA cards of its nodes, so the job may wait for ever: omit --network for plain TCP, or --queue", s.Queue))
 	}
 	if n := accelerator.CPUCount(r.AcceleratorText); n > 0 && r.CPU == "" {

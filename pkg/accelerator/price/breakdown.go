@@ -86,7 +86,7 @@ func (c *Cost) take(share float64) {
 
 func (t *Total) add(c Cost) {
 	t.Jobs++
-	t.ChipHours = round(t.ChipHours + c.ChipHours)
+	t.ChipHours = Round(t.ChipHours + c.ChipHours)
 	if c.Spot {
 		t.Spot.Add(c.USD)
 	} else {

@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -131,22 +132,14 @@ func (m Meter) cost(what held, t taken) *Cost {
 	}
 	hours := t.time.Hours()
 	c := &Cost{Kind: a.Kind, Chips: int(math.Round(times * float64(a.Chips))), Bound: t.bound, Spot: a.Spot}
-	c.ChipHours = round(times * float64(a.Chips) * hours)
-	zone := what.zone
-	if zone == "" {
-		zone = m.Region
-	}
-	perHour, basis := Rate(m.Prices, a, what.capacity, zone)
-	if perHour != nil {
+	c.ChipHours = Round(times * float64(a.Chips) * hours)
+	if perHour, basis := Rate(m.Prices, a, what.capacity, cmp.Or(what.zone, m.Region)); perHour != nil {
 		all := Round(times * *perHour)
 		usd := Round(all * hours)
 		c.PerHour, c.USD, c.Basis = &all, &usd, basis
 	}
 	return c
 }
-
-// round returns a number of chip-hours with four decimals.
-func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 // Time returns the accelerator time for people: "about 8.3 chip-hours".
 func (c Cost) Time() string {

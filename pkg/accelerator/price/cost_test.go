@@ -122,7 +122,7 @@ func TestOfHistory(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := meter().OfHistory(h, tt.status, tt.attempts, tt.losses)
-			if want := round(tt.minutes / 60); got.ChipHours != want || got.Bound != tt.bound {
+			if want := Round(tt.minutes / 60); got.ChipHours != want || got.Bound != tt.bound {
 				t.Errorf("got %+v, want %v %v hours", got, tt.bound, want)
 			}
 		})

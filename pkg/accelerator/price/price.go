@@ -86,20 +86,10 @@ func (t Table) Accelerator(a api.Accelerator, region string) (perHour float64, b
 	return *a.PricePerHour, accelerator.PriceBasis(a), true
 }
 
-// Of returns the list price in USD of an item, in its own unit, in a region. If only that of another
-// region is known, it is that, and basis names the region.
-func (t Table) Of(item, region string) (usd float64, basis string, known bool) {
-	return t.near(item, region, false)
-}
-
-// Machine returns the list price in USD of a machine without accelerators for an hour, on demand or on spot
-// capacity, as Of does.
-func (t Table) Machine(machine, region string, spot bool) (perHour float64, basis string, known bool) {
-	return t.near(machine, region, spot)
-}
-
-// near returns the price of one unit, that of another region if the region's is not known.
-func (t Table) near(item, region string, spot bool) (usd float64, basis string, known bool) {
+// Of returns the list price in USD of an item in its own unit, or of a machine without accelerators for an
+// hour, in a region, on demand or on spot capacity. If only that of another region is known, it is that, and
+// basis names the region.
+func (t Table) Of(item, region string, spot bool) (usd float64, basis string, known bool) {
 	if usd, basis, known := t.find(item, region, spot); known {
 		return usd, basis, true
 	}
@@ -137,5 +127,5 @@ func basisOf(region, asOf, path string) string {
 	return text
 }
 
-// Round returns whole hundredths of a cent: 8 × 0.57 is 4.56 in print.
-func Round(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
+// Round returns four decimals, whole hundredths of a cent: 8 × 0.57 is 4.56 in print.
+func Round(x float64) float64 { return math.Round(x*1e4) / 1e4 }

@@ -68,15 +68,15 @@ func TestAccelerator(t *testing.T) {
 
 func TestOf(t *testing.T) {
 	for _, item := range []string{ClusterHour, NATHour, AddressHour, DiskGBMonth, BucketGBMonth, "e2-standard-4"} {
-		if usd, basis, known := (Table{}).Of(item, "europe-west4"); !known || usd <= 0 || basis == "" {
+		if usd, basis, known := (Table{}).Of(item, "europe-west4", false); !known || usd <= 0 || basis == "" {
 			t.Errorf("%s: %v, %q, %v", item, usd, basis, known)
 		}
 	}
-	if _, _, known := (Table{}).Of("nothing", "us-central1"); known {
+	if _, _, known := (Table{}).Of("nothing", "us-central1", false); known {
 		t.Error("nothing has a price")
 	}
 	own, _ := table(t, "cluster-hour 0 - * 2026\n")
-	if usd, basis, known := own.Of(ClusterHour, "us-central1"); !known || usd != 0 {
+	if usd, basis, known := own.Of(ClusterHour, "us-central1", false); !known || usd != 0 {
 		t.Errorf("a free cluster: %v, %q, %v", usd, basis, known)
 	}
 }

@@ -40,12 +40,10 @@ func ofPods(pods api.PodTime, atATime int, now time.Time) taken {
 
 // endOf returns when a job released its machines, now if it has not, and zero if that is unknown.
 func endOf(s api.Status, now time.Time) time.Time {
-	switch {
-	case s.UnreleasedHosts != "" || !s.State.Ended():
+	if s.UnreleasedHosts != "" || !s.State.Ended() {
 		return now
-	default:
-		return s.Finished
 	}
+	return s.Finished
 }
 
 // ofAttempts adds up the attempts of a job, without the time between them.

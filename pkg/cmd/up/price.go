@@ -52,7 +52,7 @@ func (b *bill) add(what string, each *float64, basis string, times float64) {
 }
 
 func (b *bill) item(what, item string, times float64) {
-	usd, basis, known := b.prices.Of(item, b.region)
+	usd, basis, known := b.prices.Of(item, b.region, false)
 	each := &usd
 	if !known {
 		each = nil

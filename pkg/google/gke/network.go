@@ -8,6 +8,7 @@ import (
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // DataplaneV2 is GKE's name for the data plane on which the networks of accelerators depend. A cluster gets
@@ -39,7 +40,7 @@ func NoNetworks(c *container.Cluster) string {
 // driven reports whether GKE's driver gives a kind of network to pods. Pods get the others by an annotation that
 // names Network objects, and the driver would take the network cards away from these: GKE's page on managed DRANET
 // (docs/how-to/allocate-network-resources-dra) lists the machines, and forbids both for the same cards.
-func driven(n accelerator.Network) bool { return n == accelerator.RDMA || n == accelerator.NICs }
+func driven(n api.Network) bool { return n == api.NetworkRDMA || n == accelerator.NICs }
 
 // withNetworks asks for the networks that the pool's machines can have.
 func withNetworks(p *container.NodePool) {
@@ -100,7 +101,7 @@ func lacksNetworks(p *container.NodePool) string {
 		return "was made without the label " + networkDriver + "=true"
 	case !driven(kind) && label:
 		return "has GKE's driver of networks (the label " + networkDriver + "=true), which keeps its network cards from pods"
-	case kind == accelerator.TCPXO && profile == "" && cards < gpuCards:
+	case kind == api.NetworkTCPXO && profile == "" && cards < gpuCards:
 		return fmt.Sprintf("has %d networks for GPUs, and needs %d", cards, gpuCards)
 	}
 	return ""

@@ -26,7 +26,7 @@ func NodePrice(prices price.Table, p *container.NodePool, location string) (perH
 	if capacity == api.CapacityFlexStart {
 		return nil, ""
 	}
-	usd, basis, known := prices.Machine(p.Config.MachineType, config.Region(location), capacity == api.CapacitySpot)
+	usd, basis, known := prices.Of(p.Config.MachineType, config.Region(location), capacity == api.CapacitySpot)
 	if !known {
 		return nil, ""
 	}
