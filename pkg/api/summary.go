@@ -116,3 +116,16 @@ func (h Handle) Details() JobDetails {
 func (d JobDetails) Known() bool {
 	return d.User != "" || d.Image != "" || d.MaxAttempts > 0
 }
+
+// ListLevel is how detailed a list of jobs is. Each level includes those before it.
+type ListLevel int
+
+// The levels, from the least to read to the most.
+const (
+	// ListNames is which jobs exist, and what they are.
+	ListNames ListLevel = iota
+	// ListStates is also the state of each job.
+	ListStates
+	// ListReasons is also why pending jobs wait.
+	ListReasons
+)

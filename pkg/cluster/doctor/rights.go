@@ -11,8 +11,11 @@ import (
 	"sync"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 )
 
 // right is one thing that someone may do in a namespace.
@@ -236,4 +239,37 @@ func (c *cluster) createRoles(ctx context.Context) (string, error) {
 		did = append(did, "created Role "+want.Name)
 	}
 	return fmt.Sprintf("%s in namespace %s", strings.Join(did, ", "), c.Target.Namespace), nil
+}
+
+// userRole is the Role of people who run jobs.
+const userRole = "kinetic-user"
+
+type wanted struct {
+	roles   []rbacv1.Role
+	account corev1.ServiceAccount
+}
+
+// readWanted reads manifests/rbac.
+func readWanted() (w wanted, err error) {
+	if w.roles, err = infra.RBAC[rbacv1.Role]("Role"); err != nil {
+		return w, err
+	}
+	accounts, err := infra.RBAC[corev1.ServiceAccount]("ServiceAccount")
+	if err != nil {
+		return w, err
+	}
+	if len(accounts) != 1 {
+		return w, fmt.Errorf("manifests/rbac has %d service accounts instead of one", len(accounts))
+	}
+	w.account = accounts[0]
+	return w, nil
+}
+
+// userRole returns the Role of people who run jobs.
+func (w wanted) userRole() rbacv1.Role {
+	at := slices.IndexFunc(w.roles, func(r rbacv1.Role) bool { return r.Name == userRole })
+	if at < 0 {
+		return rbacv1.Role{}
+	}
+	return w.roles[at]
 }

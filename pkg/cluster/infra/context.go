@@ -25,6 +25,15 @@ type Context struct {
 	Find func(ctx context.Context) ([]Server, error)
 }
 
+// Server is an address of a cluster's API server. Authority is the certificate of the server's authority,
+// nil if every machine trusts it. Closing means that it is to be closed, or is already: no kubeconfig should
+// lead there.
+type Server struct {
+	URL       string
+	Authority []byte
+	Closing   bool
+}
+
 // plugin gets credentials for GKE.
 const plugin = "gke-gcloud-auth-plugin"
 

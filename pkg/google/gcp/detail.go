@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,3 +117,14 @@ func quotaOf(d detail, text string) (Quota, bool) {
 	}
 	return q, true
 }
+
+// MessageIn returns what a service said, "" if the error is no answer of one.
+func MessageIn(err error) string {
+	answer, isAnswer := answerIn(err)
+	if !isAnswer {
+		return ""
+	}
+	return cmp.Or(answer.Message, detailOf(answer).Message)
+}
+
+func answerIn(err error) (*googleapi.Error, bool) { return errors.AsType[*googleapi.Error](err) }

@@ -204,3 +204,13 @@ func codeOf(rpc int64) int {
 func explained(kind api.ErrorKind, next string, cause error, format string, args ...any) *transport.Explained {
 	return &transport.Explained{Text: fmt.Sprintf(format, args...), Cause: cause, Of: kind, Do: next}
 }
+
+// LongRunning returns how far an operation is as all services but GKE and Compute Engine have it
+// (google.longrunning.Operation). code and message are why it has failed, a code of google.rpc.Code; 0 if it hasn't.
+func LongRunning(done bool, code int64, message string) State {
+	s := State{Done: done}
+	if code != 0 {
+		s.Err = failure(codeOf(code), message)
+	}
+	return s
+}
