@@ -67,8 +67,11 @@ func (m Map) ChunkOf(input int) (chunk int, computed bool) {
 	return 0, false
 }
 
-// Arguments returns the runner's flags for where the inputs are and how they are divided.
-func (m Map) Arguments() []string {
+// Arguments returns the runner's flags for where the inputs are and how they are divided, none without a map.
+func (m *Map) Arguments() []string {
+	if m == nil {
+		return nil
+	}
 	args := []string{"--map", m.InputsSHA256, "--chunk", strconv.Itoa(m.Chunk), "--inputs", strconv.Itoa(m.Inputs)}
 	var only []string
 	for _, r := range m.Only {

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,7 +26,7 @@ func callText(r api.Request, c api.Call, pickled []call.Argument, inputs *api.Ma
 	var text string
 	switch c.Kind {
 	case api.CallFunction:
-		text = functionName(c) + "(" + strings.Join(shownKWArgs(r, c), ", ") + ")"
+		text = cmp.Or(c.File, c.Module) + ":" + c.Function + "(" + strings.Join(shownKWArgs(r, c), ", ") + ")"
 	case api.CallPickle:
 		text = callName(c) + "(" + strings.Join(shownPickled(r, pickled), ", ") + ")"
 	case api.CallFile:
@@ -39,13 +40,6 @@ func callText(r api.Request, c api.Call, pickled []call.Argument, inputs *api.Ma
 		text += fmt.Sprintf(" for each of %d inputs", inputs.Inputs)
 	}
 	return cutText(printable(text), maxCallText)
-}
-
-func functionName(c api.Call) string {
-	if c.File != "" {
-		return c.File + ":" + c.Function
-	}
-	return c.Module + ":" + c.Function
 }
 
 // shownKWArgs returns the arguments of a function, in the order in which they were given.

@@ -75,23 +75,19 @@ func mapInputs(r api.Request, t call.Target, m Machine) (inputs, error) {
 }
 
 func readInputs(r api.Request, m Machine) (in inputs, err error) {
-	if m.Inputs != nil {
-		if m.Inputs.read != nil {
-			return *m.Inputs.read, nil
-		}
-		defer func() {
-			if err == nil {
-				m.Inputs.read = &in
-			}
-		}()
+	if m.Inputs != nil && m.Inputs.read != nil {
+		return *m.Inputs.read, nil
 	}
 	if r.Map == "-" {
 		in, err = readOnce(m.Stdin)
 	} else {
 		in, err = readFile(absolute(r.Map, m.Cwd))
 	}
-	if wrong := new(call.LineError); err != nil && !errors.As(err, &wrong) {
-		return in, fmt.Errorf("--map %s: %w", r.Map, err)
+	switch {
+	case err == nil && m.Inputs != nil:
+		m.Inputs.read = &in
+	case err != nil && !errors.As(err, new(*call.LineError)):
+		err = fmt.Errorf("--map %s: %w", r.Map, err)
 	}
 	return in, ofInputs(r, err)
 }

@@ -1,6 +1,7 @@
 package gcptest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -105,12 +106,7 @@ func (s *Server) checkPool(r *request, c *container.Cluster, p *container.NodePo
 	case slices.ContainsFunc(c.NodePools, func(other *container.NodePool) bool { return other.Name == p.Name }):
 		return exists("Already exists: %s/nodePools/%s.", target(c), p.Name)
 	}
-	for _, check := range []func(*container.NodePool) error{checkAutoscaling, checkPlacement, checkCapacity} {
-		if err := check(p); err != nil {
-			return err
-		}
-	}
-	if err := checkNetworkProfile(c, p); err != nil {
+	if err := cmp.Or(checkAutoscaling(p), checkPlacement(p), checkCapacity(p), checkNetworkProfile(c, p)); err != nil {
 		return err
 	}
 	zones := p.Locations
@@ -196,10 +192,8 @@ func (s *Server) setPoolAutoscaling(r *request, p pool) (any, error) {
 	}
 	scaled := *p.NodePool
 	scaled.Autoscaling = wanted.Autoscaling
-	for _, check := range []func(*container.NodePool) error{checkAutoscaling, checkPlacement, checkCapacity} {
-		if err := check(&scaled); err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(checkAutoscaling(&scaled), checkPlacement(&scaled), checkCapacity(&scaled)); err != nil {
+		return nil, err
 	}
 	return s.operate(r, "SET_NODE_POOL_AUTOSCALING", p.path(), func(failed *Error) {
 		if failed == nil {

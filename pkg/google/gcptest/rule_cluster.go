@@ -1,6 +1,7 @@
 package gcptest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +14,7 @@ const dataplaneV2 = "ADVANCED_DATAPATH"
 
 // checkCluster returns why GKE refuses a new cluster, nil if it doesn't.
 func checkCluster(c *container.Cluster) error {
-	for _, check := range []func(*container.Cluster) error{checkDataplane, checkMaintenance, checkMonitoring, checkEndpoints} {
-		if err := check(c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(checkDataplane(c), checkMaintenance(c), checkMonitoring(c), checkEndpoints(c))
 }
 
 func checkDataplane(c *container.Cluster) error {

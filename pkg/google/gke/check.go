@@ -1,6 +1,7 @@
 package gke
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,12 +44,7 @@ func (o Options) check(a api.Accelerator) error {
 	if o.DiskGB != 0 && (o.DiskGB < 10 || o.DiskGB > 65536) {
 		return fmt.Errorf("--disk-size %d: expected 10 to 65536 GB", o.DiskGB)
 	}
-	for _, check := range []func(api.Accelerator) error{o.checkCapacity, o.checkSize, o.checkZones} {
-		if err := check(a); err != nil {
-			return err
-		}
-	}
-	return checkLabels(o.Labels)
+	return cmp.Or(o.checkCapacity(a), o.checkSize(a), o.checkZones(a), checkLabels(o.Labels))
 }
 
 func (o Options) checkCapacity(a api.Accelerator) error {

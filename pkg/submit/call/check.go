@@ -2,6 +2,7 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -120,10 +121,16 @@ func checkCalls(ctx context.Context, python string, q Query) (Finding, error) {
 		return Finding{}, fmt.Errorf("checking %s: %w", q.word(), err)
 	}
 	question, path := q.question(python, source)
-	if known, ok := q.recall(question); ok {
-		return known, nil
+	last := q.memory()
+	if question != "" && last.Question == question {
+		return last.Finding, nil
 	}
-	interpreter := q.behindShim(python, path)
+	interpreter := python
+	// The interpreter that the file at path led to the last time answers without the 50 ms of a shim like
+	// pyenv's. Another one may be chosen by now, so it can't tell what runs here.
+	if !q.Local && last.Path == path {
+		interpreter = cmp.Or(last.Finding.Python, python)
+	}
 	found, err := askAndJudge(ctx, interpreter, q, source)
 	if interpreter != python && (err != nil || found.Unchecked != "") { // only the python on PATH is certain of a mistake
 		found, err = askAndJudge(ctx, python, q, source)

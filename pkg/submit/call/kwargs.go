@@ -109,10 +109,9 @@ func quote(text string) (json.RawMessage, error) {
 // characters.
 func position(data []byte, err error) (line, column int) {
 	before := data
-	var syntax *json.SyntaxError
 	// Offset counts the bytes read, including the wrong one; at an unexpected end there is
 	// no wrong byte.
-	if errors.As(err, &syntax) && syntax.Offset >= 1 && syntax.Offset <= int64(len(data)) && !strings.Contains(syntax.Error(), "end of JSON") {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok && syntax.Offset >= 1 && syntax.Offset <= int64(len(data)) && !strings.Contains(syntax.Error(), "end of JSON") {
 		before = data[:syntax.Offset-1]
 	}
 	line = bytes.Count(before, []byte("\n")) + 1

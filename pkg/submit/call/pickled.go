@@ -90,8 +90,7 @@ func Read(path string) (Payload, error) {
 
 // withoutPath returns the cause of an error about a file that the caller names.
 func withoutPath(err error) error {
-	var named *os.PathError
-	if errors.As(err, &named) {
+	if named, ok := errors.AsType[*os.PathError](err); ok {
 		return named.Err
 	}
 	return err

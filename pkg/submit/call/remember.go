@@ -2,7 +2,6 @@ package call
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -35,30 +34,10 @@ func (q Query) question(python string, source []byte) (question, path string) {
 	return hashOf(all), path
 }
 
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:12])
-}
+func hashOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:24] }
 
 func (q Query) memoryFile() string {
 	return filepath.Join(q.CacheDir, "call-"+hashOf(q.Path+":"+q.Function))
-}
-
-// recall returns what was remembered of the same question; false if there is nothing.
-func (q Query) recall(question string) (Finding, bool) {
-	m := q.memory()
-	return m.Finding, question != "" && m.Question == question
-}
-
-// behindShim returns the interpreter that the file at path led to the last time, which answers
-// without the 50 ms of a shim like pyenv's; python itself if none is known. Another one may be
-// chosen by now, so it can't tell what runs here.
-func (q Query) behindShim(python, path string) string {
-	m := q.memory()
-	if q.Local || m.Finding.Python == "" || m.Path != path {
-		return python
-	}
-	return m.Finding.Python
 }
 
 // memory returns what was remembered last; nothing if the file is missing or damaged.
@@ -75,7 +54,7 @@ func (q Query) memory() memory {
 }
 
 // remember stores a finding. Errors don't matter: the check runs again next time. Which
-// python a shim starts depends on more than the question includes, so with Here set it
+// python a shim starts depends on more than the question includes, so with Local set it
 // stores nothing for a shim.
 func (q Query) remember(question, path string, f Finding) {
 	if q.CacheDir == "" || question == "" || f.Unchecked != "" || q.Local && f.Python != path {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -160,13 +161,7 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 			return broken("the pod's label "+key, was.Labels[key], is.Labels[key])
 		}
 	}
-	if err := verifyCapacity(was.Spec, is.Spec); err != nil {
-		return err
-	}
-	if err := verifyNodePool(was.Spec, is.Spec); err != nil {
-		return err
-	}
-	return verifyWorker(was.Spec, is.Spec)
+	return cmp.Or(verifyCapacity(was.Spec, is.Spec), verifyNodePool(was.Spec, is.Spec), verifyWorker(was.Spec, is.Spec))
 }
 
 // verifyCapacity checks what chooses the nodes. With a ComputeClass, GKE creates nodes by

@@ -157,7 +157,7 @@ func runnerArguments(s api.Spec) []string {
 	if s.MaxDisruptions != api.DefaultMaxDisruptions {
 		args = append(args, "--max-disruptions", strconv.Itoa(s.MaxDisruptions))
 	}
-	return slices.Concat(args, retryArguments(s), mapArguments(s), groupArguments(s))
+	return slices.Concat(args, retryArguments(s), s.Map.Arguments(), groupArguments(s))
 }
 
 // seconds returns a time limit in whole seconds, rounded up.
@@ -171,15 +171,6 @@ func retryArguments(s api.Spec) []string {
 		return nil
 	}
 	return s.RetryArguments()
-}
-
-// mapArguments tell the runner of a map where its inputs are, and which of them its pod
-// has.
-func mapArguments(s api.Spec) []string {
-	if s.Map == nil {
-		return nil
-	}
-	return s.Map.Arguments()
 }
 
 // groupArguments are additional arguments for several hosts or processes: how many there are, how many
