@@ -197,18 +197,14 @@ func inputBytes(inputs []api.Data) int64 {
 	return total
 }
 
-// InputAmount is a number of files and their size in bytes.
-type InputAmount struct{ Files, Bytes int64 }
-
-// Stored returns how much local data is in the store.
-func (p *Inputs) Stored() InputAmount {
-	var sum InputAmount
+// Stored returns how many files of local data are in the store, and their size.
+func (p *Inputs) Stored() (files int, bytes int64) {
 	for i, set := range slices.Concat(p.Sets, p.Trees) {
 		if i >= len(p.Sets) && slices.Contains(p.Sets, set) {
 			continue
 		}
-		sum.Files += int64(set.Files)
-		sum.Bytes += set.Bytes
+		files += set.Files
+		bytes += set.Bytes
 	}
-	return sum
+	return files, bytes
 }

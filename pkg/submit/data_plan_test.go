@@ -83,8 +83,8 @@ func TestMountedLocalData(t *testing.T) {
 	if n := inputBytes(d); n != 3 {
 		t.Errorf("%d bytes on the pod's disk, want 3: what is mounted takes none", n)
 	}
-	if got := p.Stored(); got != (InputAmount{2, 10}) {
-		t.Errorf("%+v in the store, want two files of 10 bytes", got)
+	if files, bytes := p.Stored(); files != 2 || bytes != 10 {
+		t.Errorf("%d files of %d bytes in the store, want two of 10 bytes", files, bytes)
 	}
 	if doubts := checkSources(t.Context(), d); len(doubts) > 0 {
 		t.Errorf("doubts %q about files that the submit uploads", doubts)

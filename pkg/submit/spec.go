@@ -141,7 +141,7 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 // checkHosts rejects numbers of hosts and slices that the hardware or the backend doesn't
 // support.
 func checkHosts(r api.Request, acc api.Accelerator) error {
-	hosts := max(r.Hosts, acc.Hosts)
+	all := max(r.Hosts, acc.Hosts) * max(r.Slices, 1)
 	switch {
 	case acc.Kind == api.TPU && r.Hosts == acc.Hosts:
 		return fmt.Errorf("--hosts %d: a TPU's topology already determines its hosts (%s): omit it", r.Hosts, accelerator.Describe(acc))
@@ -153,13 +153,10 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 	if r.Backend == api.BackendPathways { // whose one process sees all of them
 		return nil
 	}
-	if err := checkSlices(r, acc); err != nil {
+	if err := checkSlices(r, acc); err != nil || all == 1 {
 		return err
 	}
-	if hosts*max(r.Slices, 1) == 1 {
-		return nil
-	}
-	return checkSeveral(r, hosts*max(r.Slices, 1))
+	return checkSeveral(r, all)
 }
 
 // otherHosts says how a TPU can have another number of hosts.

@@ -218,10 +218,8 @@ func (p Planned) WarmCall() api.WarmCall {
 // WarmRecord returns what the store has of the plan's call, with which a pod that replaces a lost one runs the call again. It is zero if
 // a variable may be a secret.
 func (p Planned) WarmRecord() api.WarmCall {
-	for _, e := range p.Spec.Env {
-		if MayBeSecret(e.Name, e.Value) {
-			return api.WarmCall{}
-		}
+	if slices.ContainsFunc(p.Spec.Env, func(e api.EnvVar) bool { return MayBeSecret(e.Name, e.Value) }) {
+		return api.WarmCall{}
 	}
 	return render.WarmCall(p.Spec)
 }

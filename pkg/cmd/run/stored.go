@@ -29,8 +29,8 @@ func (o *options) showStored(p submit.Planned, sent submit.Submitted, u upload) 
 		text += "; left out: " + explain.LeftOut(p.Files.LeftOut)
 	}
 	o.ui.PhaseUntil(packaged, "packaged", text)
-	if stored := p.Data.Stored(); stored.Files > 0 {
-		o.ui.PhaseUntil(packaged, "data", fmt.Sprintf("%s, %s, %s new", human.Count(int(stored.Files), "file"), human.Bytes(stored.Bytes), human.Bytes(sent.Data.NewBytes)))
+	if files, size := p.Data.Stored(); files > 0 {
+		o.ui.PhaseUntil(packaged, "data", fmt.Sprintf("%s, %s, %s new", human.Count(files, "file"), human.Bytes(size), human.Bytes(sent.Data.NewBytes)))
 	}
 	if p.Spec.Payload != nil {
 		o.ui.PhaseUntil(packaged, "payload", human.Bytes(p.Spec.Payload.Size)+", the pickled function and its arguments")

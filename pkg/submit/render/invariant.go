@@ -193,7 +193,7 @@ func verifyPlacement(was, is corev1.PodSpec) error {
 		}
 	}
 	for _, key := range missing(was.NodeSelector, is.NodeSelector) {
-		if added := missing(is.NodeSelector, was.NodeSelector); added != nil {
+		if added := missing(is.NodeSelector, was.NodeSelector); len(added) > 0 {
 			return fmt.Errorf("it removes the selector %s=%s of the pods, and adds %s: add to the map (%s) instead of replacing it; to have other nodes, remove the selector and add to affinity/nodeAffinity",
 				key, was.NodeSelector[key], added[0], pointer("/nodeSelector", added[0]))
 		}
@@ -203,13 +203,7 @@ func verifyPlacement(was, is corev1.PodSpec) error {
 
 // missing returns the keys of all that some lacks, in order.
 func missing(all, some map[string]string) []string {
-	var keys []string
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if _, has := some[key]; !has {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(key string) bool { _, has := some[key]; return has })
 }
 
 // verifyNodePool checks that the rules made by nodePool are still there: a patch that
