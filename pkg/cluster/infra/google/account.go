@@ -26,14 +26,7 @@ func (a account) name() string {
 
 func (a account) Get(ctx context.Context) (infra.State, error) {
 	found, err := a.services.IAM.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
-	if a.absent(ctx, err) {
-		return infra.State{}, nil
-	}
-	if err != nil {
-		return infra.State{}, a.explain(err, "reading", a.id)
-	}
-	ours, err := a.made(ctx, found.Description)
-	return a.existing(a.id, ours), err
+	return a.described(ctx, a.id, err, func() string { return found.Description })
 }
 
 // Ensure implements infra.Actor. It returns when the account can be read: others take a little longer

@@ -41,6 +41,18 @@ func (p *Project) made(ctx context.Context, description string) (bool, error) {
 	return images != nil && byPython(images.Labels), err
 }
 
+// described returns the state of what was read, or could not be, with err. Its description says who has made it.
+func (p *Project) described(ctx context.Context, id infra.ID, err error, description func() string) (infra.State, error) {
+	switch {
+	case p.absent(ctx, err):
+		return infra.State{}, nil
+	case err != nil:
+		return infra.State{}, p.explain(err, "reading", id)
+	}
+	ours, err := p.made(ctx, description())
+	return p.existing(id, ours), err
+}
+
 // existing returns the state of what exists, with the command that deletes it if `up` has not made it.
 func (p *Project) existing(id infra.ID, ours bool) infra.State {
 	s := infra.State{Exists: true, Foreign: !ours}

@@ -41,21 +41,11 @@ type network struct {
 
 func (n network) Get(ctx context.Context) (infra.State, error) {
 	found, err := n.services.Compute.Networks.Get(n.Names.Project, n.id.Name).Context(ctx).Do()
-	if n.absent(ctx, err) {
-		return infra.State{}, nil
-	}
-	if err != nil {
-		return infra.State{}, n.explain(err, "reading", n.id)
-	}
-	ours, err := n.made(ctx, found.Description)
-	if err != nil {
-		return infra.State{}, err
-	}
-	s := n.existing(n.id, ours)
-	if !found.AutoCreateSubnetworks {
+	s, err := n.described(ctx, n.id, err, func() string { return found.Description })
+	if s.Exists && !found.AutoCreateSubnetworks {
 		s.Differences = []infra.Difference{{Setting: "subnets", Have: "custom", Want: "one in each region", Fixed: true}}
 	}
-	return s, nil
+	return s, err
 }
 
 func (n network) Ensure(ctx context.Context, _ infra.State) error {
@@ -126,14 +116,7 @@ type router struct {
 
 func (r router) Get(ctx context.Context) (infra.State, error) {
 	found, err := r.services.Compute.Routers.Get(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do()
-	if r.absent(ctx, err) {
-		return infra.State{}, nil
-	}
-	if err != nil {
-		return infra.State{}, r.explain(err, "reading", r.id)
-	}
-	ours, err := r.made(ctx, found.Description)
-	return r.existing(r.id, ours), err
+	return r.described(ctx, r.id, err, func() string { return found.Description })
 }
 
 func (r router) Ensure(ctx context.Context, _ infra.State) error {
