@@ -1,16 +1,15 @@
 package decide
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
 // Base is an image that environments are installed on.
@@ -90,13 +89,6 @@ func baseFor(python string) Base {
 }
 
 func comparePythons(a, b string) int {
-	number := func(version string) (int, int) {
-		major, minor, _ := strings.Cut(version, ".")
-		x, _ := strconv.Atoi(major)
-		y, _ := strconv.Atoi(minor)
-		return x, y
-	}
-	ax, ay := number(a)
-	bx, by := number(b)
-	return cmp.Or(cmp.Compare(ax, bx), cmp.Compare(ay, by))
+	order, _ := requirement.CompareVersions(a, b) // 0 if one is no version
+	return order
 }

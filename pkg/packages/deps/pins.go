@@ -67,9 +67,8 @@ func Pins(lines []Line, o LockOptions) (pins []Pin, complete bool, err error) {
 
 // merge adds what another line pins of the same package.
 func (p *Pin) merge(other Pin) error {
-	v, err := requirement.ParseVersion(p.Version)
-	w, otherErr := requirement.ParseVersion(other.Version)
-	if p.Version != other.Version && (err != nil || otherErr != nil || v.Compare(w) != 0) {
+	order, err := requirement.CompareVersions(p.Version, other.Version)
+	if p.Version != other.Version && (err != nil || order != 0) {
 		return fmt.Errorf("%s is %s in one and %s in the other: lock the files together, or give the second the first as a constraint", p.Name, p.Version, other.Version)
 	}
 	p.Hashes = slices.DeleteFunc(p.Hashes, func(sum string) bool { return !slices.Contains(other.Hashes, sum) })

@@ -60,13 +60,8 @@ func PathwaysVersions(ctx context.Context, registry *Client, repository string) 
 		return !ok || !lazyregexp.Of(bareVersion).MatchString(release) || OlderVersion(release, api.Contract.Pathways.JAX) || !slices.Contains(proxies, tag)
 	})
 	slices.SortFunc(versions, func(a, b string) int {
-		switch {
-		case OlderVersion(releaseOfJAX(a), releaseOfJAX(b)):
-			return -1
-		case OlderVersion(releaseOfJAX(b), releaseOfJAX(a)):
-			return 1
-		}
-		return 0
+		order, _ := requirement.CompareVersions(releaseOfJAX(a), releaseOfJAX(b))
+		return order
 	})
 	return versions, nil
 }
@@ -76,9 +71,8 @@ func releaseOfJAX(version string) string { return strings.TrimPrefix(version, pa
 
 // OlderVersion reports whether a version of a package is older than another one.
 func OlderVersion(version, than string) bool {
-	v, err := requirement.ParseVersion(version)
-	w, err2 := requirement.ParseVersion(than)
-	return err == nil && err2 == nil && v.Compare(w) < 0
+	order, err := requirement.CompareVersions(version, than)
+	return err == nil && order < 0
 }
 
 // MissingPathwaysError says that an image of a version does not exist.

@@ -23,7 +23,7 @@ func ParseMarker(text string) (Marker, error) {
 	if text == "" {
 		return Marker{}, nil
 	}
-	p := &markerParser{rest: text}
+	p := &parser{rest: text}
 	holds, err := p.or(0)
 	p.blanks()
 	if err == nil && p.rest != "" {
@@ -51,16 +51,11 @@ func (m Marker) Holds(e Environment) (bool, error) {
 	return holds, nil
 }
 
-// markerParser reads a marker from left to right.
-type markerParser struct{ rest string }
-
 // maxDepth is how deep parentheses may be nested.
 const maxDepth = 100
 
-func (p *markerParser) blanks() { p.rest = strings.TrimLeft(p.rest, " \t") }
-
 // word reads a word if it comes next.
-func (p *markerParser) word(w string) bool {
+func (p *parser) word(w string) bool {
 	p.blanks()
 	rest, ok := strings.CutPrefix(p.rest, w)
 	if !ok || rest != "" && isWordByte(rest[0]) {
@@ -74,28 +69,21 @@ func isWordByte(c byte) bool {
 	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-func (p *markerParser) or(depth int) (test, error) {
+func (p *parser) or(depth int) (test, error) {
 	return p.joined("or", true, func() (test, error) {
 		return p.joined("and", false, func() (test, error) { return p.term(depth) })
 	})
 }
 
 // joined reads terms that are joined by a word. One with the deciding value decides.
-func (p *markerParser) joined(word string, decides bool, next func() (test, error)) (test, error) {
-	first, err := next()
-	if err != nil {
-		return nil, err
-	}
-	terms := []test{first}
-	for p.word(word) {
+func (p *parser) joined(word string, decides bool, next func() (test, error)) (test, error) {
+	var terms []test
+	for more := true; more; more = p.word(word) {
 		t, err := next()
 		if err != nil {
 			return nil, err
 		}
 		terms = append(terms, t)
-	}
-	if len(terms) == 1 {
-		return first, nil
 	}
 	return func(e Environment) (bool, error) {
 		result := !decides
@@ -112,25 +100,18 @@ func (p *markerParser) joined(word string, decides bool, next func() (test, erro
 	}, nil
 }
 
-func (p *markerParser) term(depth int) (test, error) {
-	p.blanks()
-	rest, nested := strings.CutPrefix(p.rest, "(")
-	if !nested {
+func (p *parser) term(depth int) (test, error) {
+	if !p.take("(") {
 		return p.comparison()
 	}
 	if depth == maxDepth {
 		return nil, fmt.Errorf("more than %d nested parentheses", maxDepth)
 	}
-	p.rest = rest
 	t, err := p.or(depth + 1)
-	if err != nil {
-		return nil, err
+	if err == nil && !p.take(")") {
+		err = fmt.Errorf("a closing parenthesis is missing before %q", p.rest)
 	}
-	p.blanks()
-	if p.rest, nested = strings.CutPrefix(p.rest, ")"); !nested {
-		return nil, fmt.Errorf("a closing parenthesis is missing before %q", p.rest)
-	}
-	return t, nil
+	return t, err
 }
 
 // operand is one side of a comparison: a text or a variable.
@@ -143,7 +124,7 @@ func (o operand) value(e Environment) string {
 	return variables[o.variable](e)
 }
 
-func (p *markerParser) operand() (operand, error) {
+func (p *parser) operand() (operand, error) {
 	p.blanks()
 	if p.rest == "" {
 		return operand{}, fmt.Errorf("it ends too early")
@@ -162,16 +143,14 @@ func (p *markerParser) operand() (operand, error) {
 	}
 	name := p.rest[:n]
 	p.rest = p.rest[n:]
-	if newName, old := oldNames[name]; old {
-		name = newName
-	}
+	name = cmp.Or(oldNames[name], name)
 	if variables[name] == nil && setVariables[name] == nil {
 		return operand{}, fmt.Errorf("%q is not a variable of markers", name+p.rest[:min(len(p.rest), 1)])
 	}
 	return operand{variable: name}, nil
 }
 
-func (p *markerParser) operator() (string, error) {
+func (p *parser) operator() (string, error) {
 	if p.word("in") {
 		return "in", nil
 	}
@@ -181,17 +160,15 @@ func (p *markerParser) operator() (string, error) {
 		}
 		return "not in", nil
 	}
-	p.blanks()
 	for _, o := range operators {
-		if rest, ok := strings.CutPrefix(p.rest, o); ok {
-			p.rest = rest
+		if p.take(o) {
 			return o, nil
 		}
 	}
 	return "", fmt.Errorf("a comparison is missing before %q", p.rest)
 }
 
-func (p *markerParser) comparison() (test, error) {
+func (p *parser) comparison() (test, error) {
 	left, err := p.operand()
 	if err != nil {
 		return nil, err

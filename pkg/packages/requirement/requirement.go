@@ -37,12 +37,10 @@ func Normalize(name string) string {
 	return strings.ToLower(b.String())
 }
 
-// LeadingName returns the name with which a requirement begins, "" if it begins with none.
-func LeadingName(text string) string { return leadingName(strings.TrimLeft(text, " \t")) }
-
-// leadingName returns the name of a project or of an extra with which a text begins: letters
-// and digits, with dots, hyphens and underscores between them.
-func leadingName(text string) string {
+// LeadingName returns the name of a project or of an extra with which a text begins, "" if it begins with none: letters
+// and digits, with dots, hyphens and underscores between them. Blanks before it don't matter.
+func LeadingName(text string) string {
+	text = strings.TrimLeft(text, " \t")
 	end := 0
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -77,6 +75,7 @@ func Parse(text string) (Requirement, error) {
 	return r, nil
 }
 
+// parser reads a requirement or a marker from left to right.
 type parser struct{ text, rest string }
 
 func (p *parser) blanks() { p.rest = strings.TrimLeft(p.rest, " \t") }
@@ -91,7 +90,7 @@ func (p *parser) take(text string) bool {
 
 func (p *parser) requirement() (Requirement, error) {
 	p.blanks()
-	r := Requirement{Name: leadingName(p.rest)}
+	r := Requirement{Name: LeadingName(p.rest)}
 	if r.Name == "" {
 		return r, fmt.Errorf("%q does not begin with the name of a project", p.text)
 	}
@@ -116,7 +115,7 @@ func (p *parser) extras() ([]string, error) {
 			return nil, fmt.Errorf("a comma or ] is missing after extra %s", extras[len(extras)-1])
 		}
 		p.blanks()
-		extra := leadingName(p.rest)
+		extra := LeadingName(p.rest)
 		if extra == "" {
 			return nil, fmt.Errorf("the name of an extra is missing")
 		}

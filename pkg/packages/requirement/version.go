@@ -117,6 +117,16 @@ func (v Version) Compare(w Version) int {
 	return cmp.Or(v.comparePublic(w), compareLocal(v.local, w.local))
 }
 
+// CompareVersions is Compare for the texts of versions.
+func CompareVersions(a, b string) (int, error) {
+	v, err := ParseVersion(a)
+	if err != nil {
+		return 0, err
+	}
+	w, err := ParseVersion(b)
+	return v.Compare(w), err
+}
+
 // comparePublic is Compare without the local parts.
 func (v Version) comparePublic(w Version) int {
 	return cmp.Or(

@@ -145,10 +145,6 @@ func isOf(file string, pin deps.Pin) bool {
 	if err != nil {
 		return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(file, ".tar.gz"), ".zip"), "-"+pin.Version)
 	}
-	v, err := requirement.ParseVersion(n.Version)
-	if err != nil {
-		return false
-	}
-	w, err := requirement.ParseVersion(pin.Version)
-	return err == nil && v.Compare(w) == 0
+	order, err := requirement.CompareVersions(n.Version, pin.Version)
+	return err == nil && order == 0
 }

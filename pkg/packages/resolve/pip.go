@@ -71,9 +71,8 @@ func heavyOf(w Request) string {
 
 // older reports whether a version of pip is older than another one.
 func older(version, than string) bool {
-	v, err := requirement.ParseVersion(version)
-	o, oldErr := requirement.ParseVersion(than)
-	return err != nil || oldErr != nil || v.Compare(o) < 0
+	order, err := requirement.CompareVersions(version, than)
+	return err != nil || order < 0
 }
 
 // misfit says why pip of an interpreter can't resolve a wish, "" if it can.
