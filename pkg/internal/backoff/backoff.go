@@ -53,3 +53,34 @@ func Retry(ctx context.Context, limit time.Duration, transient func(error) bool,
 	}
 	return err
 }
+
+// Attempts makes a call up to a number of times, while its errors are passing. It returns the call's last error, or why
+// the context has ended.
+func (t *Timer) Attempts(ctx context.Context, most int, passing func(error) bool, call func() error) error {
+	for n := 1; ; n++ {
+		if t.Sleep(ctx) != nil {
+			return context.Cause(ctx)
+		}
+		switch err := call(); {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case n == most || !passing(err):
+			return err
+		}
+	}
+}
+
+// Passing marks an error that may not happen again.
+func Passing(err error) error { return &passingError{err} }
+
+type passingError struct{ error }
+
+func (e *passingError) Unwrap() error { return e.error }
+
+// IsPassing reports whether an error is marked so.
+func IsPassing(err error) bool {
+	var passing *passingError
+	return errors.As(err, &passing)
+}

@@ -1,6 +1,7 @@
 package cloudbuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -148,11 +150,7 @@ func (c *Client) create(ctx context.Context, r Request, parent string) (Build, e
 }
 
 func started(parent string, b *cloudbuildpb.Build) Build {
-	name := b.GetName()
-	if name == "" {
-		name = parent + "/builds/" + b.GetId()
-	}
-	return Build{Name: name, URL: b.GetLogUrl()}
+	return Build{Name: cmp.Or(b.GetName(), parent+"/builds/"+b.GetId()), URL: b.GetLogUrl()}
 }
 
 // Cancel ends a build, for all who wait for it. It does nothing if the build is over.
@@ -169,15 +167,8 @@ func (c *Client) Cancel(ctx context.Context, b Build) error {
 
 // repeat makes a request again that may succeed then.
 func (c *Client) repeat(ctx context.Context, request func() error) error {
-	for n := 1; ; n++ {
-		err := request()
-		if err == nil || n == attempts || !temporary(err) {
-			return err
-		}
-		if c.wait(ctx, n) != nil {
-			return err
-		}
-	}
+	timer := backoff.Timer{First: 2 * c.Interval, Longest: 4 * c.Interval}
+	return timer.Attempts(ctx, attempts, temporary, request)
 }
 
 // wait waits before the next question, longer after failures.

@@ -12,9 +12,8 @@ import (
 	"net/url"
 	"os"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 )
 
 // Fetch returns a temporary file with a wheel, whose hash was checked. The caller closes and
@@ -34,13 +33,26 @@ type fetcher struct {
 	create func() (*os.File, error) // makes a temporary file
 }
 
-// fetch returns the file of a wheel. The caller closes and removes it.
+// fetch returns the file of a wheel. The caller closes and removes it. If the network fails, it tries again.
 func (f fetcher) fetch(ctx context.Context, w Wheel) (*os.File, error) {
+	const attempts = 4
 	to, err := f.create()
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", w.File, err)
 	}
-	if err := f.retry(ctx, w, to); err != nil {
+	var wait backoff.Timer
+	err = wait.Attempts(ctx, attempts, backoff.IsPassing, func() error {
+		err := f.copy(ctx, w, to)
+		if !backoff.IsPassing(err) {
+			return err
+		}
+		_, failed := to.Seek(0, io.SeekStart) // for the next attempt
+		if failed = errors.Join(failed, to.Truncate(0)); failed != nil {
+			return fmt.Errorf("store %s: %w", w.File, failed)
+		}
+		return err
+	})
+	if err != nil {
 		return nil, errors.Join(err, discard(to))
 	}
 	return to, nil
@@ -49,40 +61,6 @@ func (f fetcher) fetch(ctx context.Context, w Wheel) (*os.File, error) {
 func discard(f *os.File) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
-
-// retry copies a wheel, again if the network fails.
-func (f fetcher) retry(ctx context.Context, w Wheel, to *os.File) error {
-	const attempts = 4
-	var wait backoff.Timer
-	for attempt := 1; ; attempt++ {
-		if err := wait.Sleep(ctx); err != nil {
-			return context.Cause(ctx)
-		}
-		err := f.copy(ctx, w, to)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		var passing *passingError
-		if err == nil || attempt == attempts || !errors.As(err, &passing) {
-			return err
-		}
-		if err := truncate(to); err != nil {
-			return fmt.Errorf("store %s: %w", w.File, err)
-		}
-	}
-}
-
-// truncate removes what was written to a file.
-func truncate(f *os.File) error {
-	_, err := f.Seek(0, io.SeekStart)
-	return errors.Join(err, f.Truncate(0))
-}
-
-// A passingError may not happen again.
-type passingError struct{ error }
-
-// Unwrap returns the reason.
-func (e *passingError) Unwrap() error { return e.error }
 
 // copy copies a wheel into an empty file, and checks it.
 func (f fetcher) copy(ctx context.Context, w Wheel, to *os.File) error {
@@ -99,7 +77,7 @@ func (f fetcher) copy(ctx context.Context, w Wheel, to *os.File) error {
 	size, err := io.Copy(io.MultiWriter(to, sum), failing)
 	switch got := hex.EncodeToString(sum.Sum(nil)); {
 	case failing.err != nil:
-		return fmt.Errorf("fetch %s from %s: %w", w.File, w.place(), &passingError{failing.err})
+		return fmt.Errorf("fetch %s from %s: %w", w.File, w.place(), backoff.Passing(failing.err))
 	case err != nil:
 		return fmt.Errorf("store %s: %w; free some space, or set TMPDIR to a larger directory", w.File, err)
 	case w.Size > 0 && size != w.Size:
@@ -134,20 +112,11 @@ func (c *Client) Sizes(ctx context.Context, from *http.Client, wheels []Wheel) (
 // wheel does, if it wants to. It is not asked for those to skip.
 func (f fetcher) sizes(ctx context.Context, wheels []Wheel, skip func(i int) bool) ([]int64, error) {
 	sizes := make([]int64, len(wheels))
-	asking, group := errgroup.WithContext(ctx)
-	asking.SetLimit(readers)
-	for i, w := range wheels {
-		if sizes[i] = w.Size; skip(i) || w.Size > 0 || w.Path != "" {
-			continue
+	parallel.Each(readers, wheels, func(i int, w Wheel) {
+		if sizes[i] = w.Size; w.Size <= 0 && w.Path == "" && !skip(i) {
+			sizes[i] = f.size(ctx, w)
 		}
-		asking.Go(func() error {
-			sizes[i] = f.size(group, w)
-			return nil
-		})
-	}
-	if err := asking.Wait(); err != nil {
-		return nil, err
-	}
+	})
 	return sizes, context.Cause(ctx)
 }
 
@@ -182,7 +151,7 @@ func (f fetcher) open(ctx context.Context, w Wheel) (io.ReadCloser, error) {
 		if shown := new(url.Error); errors.As(err, &shown) {
 			err = shown.Err
 		}
-		return nil, &passingError{err}
+		return nil, backoff.Passing(err)
 	}
 	if answer.StatusCode == http.StatusOK {
 		return answer.Body, nil
@@ -199,7 +168,7 @@ func refused(code int) error {
 	case code == http.StatusNotFound || code == http.StatusGone:
 		return fmt.Errorf("%w; the file was removed, make the lock again", err)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError:
-		return &passingError{err}
+		return backoff.Passing(err)
 	}
 	return err
 }

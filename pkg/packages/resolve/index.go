@@ -39,7 +39,6 @@ var ErrNotFound = errors.New("it has no such project")
 // refusedError says that an index gives no access. PyTorch's index answers that for what it does not have.
 type refusedError struct{ why string }
 
-// Error says why.
 func (e *refusedError) Error() string { return e.why }
 
 // maxPage is the size of the largest page that is read. Projects with thousands of files have
@@ -59,7 +58,8 @@ const attempts = 4
 // Files returns the files of a project. base is the address of the index. It is asked again if it fails in a
 // way that may pass.
 func (c IndexClient) Files(ctx context.Context, base, project string) (files []IndexFile, err error) {
-	err = again(ctx, func() error {
+	var wait backoff.Timer
+	err = wait.Attempts(ctx, attempts, backoff.IsPassing, func() error {
 		files, err = c.files(ctx, base, project)
 		return err
 	})
@@ -69,34 +69,13 @@ func (c IndexClient) Files(ctx context.Context, base, project string) (files []I
 	return files, err
 }
 
-// again asks until an answer is there, or an error that will not pass, at most attempts times.
-func again(ctx context.Context, ask func() error) (err error) {
-	var wait backoff.Timer
-	for range attempts {
-		if wait.Sleep(ctx) != nil {
-			return context.Cause(ctx)
-		}
-		var passing *passingError
-		if err = ask(); !errors.As(err, &passing) {
-			break
-		}
-	}
-	return err
-}
-
-// passingError may not happen again.
-type passingError struct{ error }
-
-// Unwrap returns the reason.
-func (e *passingError) Unwrap() error { return e.error }
-
 // passing marks an error that may not happen again. After a timeout, the user has waited enough.
 func passing(err error) error {
 	var late interface{ Timeout() bool }
 	if err == nil || errors.As(err, &late) && late.Timeout() {
 		return err
 	}
-	return &passingError{err}
+	return backoff.Passing(err)
 }
 
 func (c IndexClient) files(ctx context.Context, base, project string) ([]IndexFile, error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 )
 
@@ -44,7 +45,8 @@ func (a Access) Text(ctx context.Context, c *http.Client, address string) (text 
 		}
 		return nil
 	}
-	err = again(ctx, func() error {
+	var wait backoff.Timer
+	err = wait.Attempts(ctx, attempts, backoff.IsPassing, func() error {
 		text, err = getText(ctx, client, s.url)
 		return err
 	})
