@@ -1,10 +1,10 @@
 package cloudbuild
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -146,10 +146,7 @@ func (i Image) venv(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := layer.Open()
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(r)
-	return data, errors.Join(err, r.Close())
+	var data bytes.Buffer
+	_, err = layer.WriteTo(&data)
+	return data.Bytes(), err
 }

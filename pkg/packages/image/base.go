@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,11 +197,7 @@ const release = `^[0-9]+\.[0-9]+\.[0-9]+`
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 func pathOf(c v1.Config) []string {
-	path := variable(c.Env, "PATH")
-	if path == "" {
-		path = defaultPath
-	}
-	return strings.Split(path, ":")
+	return strings.Split(cmp.Or(variable(c.Env, "PATH"), defaultPath), ":")
 }
 
 // variable returns the value of a variable, "" if it is not set.

@@ -50,7 +50,7 @@ func (c *Client) session(arch string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	public, err := remote.NewPuller(append(c.options(arch, c.transport()), remote.WithAuthFromKeychain(authn.NewMultiKeychain()))...)
+	public, err := remote.NewPuller(append(c.options(arch, c.transport()), remote.WithAuthFromKeychain(noKeys()))...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +76,8 @@ func (c *Client) options(arch string, transport http.RoundTripper) []remote.Opti
 	return options
 }
 
-func (c *Client) transport() http.RoundTripper {
-	if c.Transport == nil {
-		return remote.DefaultTransport
-	}
-	return c.Transport
-}
+func (c *Client) transport() http.RoundTripper { return cmp.Or(c.Transport, remote.DefaultTransport) }
 
-func (c *Client) keys() authn.Keychain {
-	if c.Keys == nil {
-		return authn.NewMultiKeychain() // has none
-	}
-	return c.Keys
-}
+func (c *Client) keys() authn.Keychain { return cmp.Or(c.Keys, noKeys()) }
+
+func noKeys() authn.Keychain { return authn.NewMultiKeychain() }

@@ -143,5 +143,4 @@ type sourceError struct{ err error }
 
 func (e *sourceError) Error() string { return e.err.Error() }
 
-// Unwrap returns the reason.
 func (e *sourceError) Unwrap() error { return e.err }

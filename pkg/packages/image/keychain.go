@@ -33,7 +33,7 @@ func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 func (k keychain) ResolveContext(ctx context.Context, target authn.Resource) (authn.Authenticator, error) {
 	if k.token != nil && google(target.RegistryStr()) {
 		if _, err := k.token(ctx); err == nil {
-			return bearer{k.ctx, k.token}, nil
+			return bearer(k), nil
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -48,10 +48,7 @@ func google(host string) bool {
 }
 
 // bearer asks for the token each time, since it expires after an hour.
-type bearer struct {
-	ctx   context.Context
-	token TokenFunc
-}
+type bearer keychain
 
 func (b bearer) Authorization() (*authn.AuthConfig, error) {
 	return b.AuthorizationContext(b.ctx)

@@ -16,7 +16,7 @@ import (
 // they are sent. (A layer of a remote image would be downloaded to learn its DiffID.)
 type layer struct {
 	names names
-	open  func() (io.ReadCloser, error) // nil if it is known to be in the registry
+	open  func() io.ReadCloser // nil if it is known to be in the registry
 }
 
 // names are what an image says of a layer.
@@ -37,13 +37,7 @@ func newLayer(l *wheel.Layer, wheels ...*wheel.Wheel) (layer, error) {
 	for _, w := range wheels {
 		n.Wheels += w.Size
 	}
-	return layer{n, func() (io.ReadCloser, error) {
-		r, err := l.Open()
-		if err != nil {
-			return nil, &sourceError{err}
-		}
-		return source{r}, nil
-	}}, err
+	return layer{n, func() io.ReadCloser { return source{l.Open()} }}, err
 }
 
 func (l layer) Digest() (v1.Hash, error) { return l.names.Digest, nil }
@@ -59,7 +53,7 @@ func (l layer) Compressed() (io.ReadCloser, error) {
 	if l.open == nil {
 		return nil, fmt.Errorf("the layer %s is only in the registry", l.names.Digest)
 	}
-	return l.open()
+	return l.open(), nil
 }
 
 func (l layer) Uncompressed() (io.ReadCloser, error) {

@@ -64,7 +64,6 @@ func (e *CloudError) Lasting() bool {
 // unfitError says why Cloud Build is not asked for an image.
 type unfitError string
 
-// Error says it.
 func (e unfitError) Error() string { return string(e) }
 
 // unfit returns the error about an image that Cloud Build is not asked for.

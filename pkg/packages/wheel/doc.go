@@ -5,7 +5,7 @@
 //
 //	w, err := wheel.Open(name, file, size, layout) // reads the archive's directory
 //	layer, err := wheel.NewLayer(ctx, w)           // reads the wheel, checks it, knows the digests
-//	stream, err := layer.Open()                    // makes the bytes again, to send them
+//	stream := layer.Open()                         // makes the bytes again, to send them
 //
 // Neither the wheel nor the layer is ever held in memory or on disk as a whole. Large
 // members are not compressed again: a gzip file may consist of several members, so a

@@ -26,22 +26,10 @@ type Layer struct {
 }
 
 // NewLayer converts wheels to one layer. It reads them once, checks each member against
-// RECORD, and computes the digests. Where wheels have the same path, the later one's is
-// taken, as pip would. The context's end interrupts it, and the error is then the context's.
+// RECORD, and computes the digests. There is at least one, all are for the same layout, and no two are of one project. Where
+// wheels have the same path, the later one's is taken, as pip would. The context's end interrupts it, and the error is
+// then the context's.
 func NewLayer(ctx context.Context, wheels ...*Wheel) (*Layer, error) {
-	if len(wheels) == 0 {
-		return nil, errors.New("a layer needs a wheel")
-	}
-	projects := map[string]string{}
-	for _, w := range wheels {
-		if w.layout != wheels[0].layout {
-			return nil, fmt.Errorf("%s and %s were opened for different layouts", wheels[0].Name.File, w.Name.File)
-		}
-		if other, ok := projects[w.Name.Project()]; ok {
-			return nil, fmt.Errorf("%s and %s are of one project: an environment has one version of each", other, w.Name.File)
-		}
-		projects[w.Name.Project()] = w.Name.File
-	}
 	l, err := convert(ctx, wheels)
 	if changed := new(changedError); errors.As(err, &changed) {
 		if wheels, err = hashed(ctx, wheels); err == nil {
@@ -144,7 +132,7 @@ func (l *Layer) WriteTo(w io.Writer) (int64, error) {
 
 // Open returns the compressed layer, which is made while it is read. After Close, the wheels
 // are not read any more.
-func (l *Layer) Open() (io.ReadCloser, error) {
+func (l *Layer) Open() io.ReadCloser {
 	r, w := io.Pipe()
 	s := &stream{PipeReader: r, ended: make(chan struct{})}
 	go func() {
@@ -152,7 +140,7 @@ func (l *Layer) Open() (io.ReadCloser, error) {
 		_, err := l.WriteTo(w)
 		w.CloseWithError(err)
 	}()
-	return s, nil
+	return s
 }
 
 // A stream is a layer that is being made.
