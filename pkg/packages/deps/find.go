@@ -44,10 +44,7 @@ var names = []struct {
 func Find(o Options) (Wanted, error) {
 	r := newReader(o)
 	if o.File != "" {
-		path := o.File
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(o.Cwd, path)
-		}
+		path := under(o.Cwd, o.File)
 		kind, err := kindOf(path)
 		if err != nil {
 			return Wanted{}, err
@@ -212,6 +209,14 @@ func (r *reader) name(path string) string {
 		}
 	}
 	return path
+}
+
+// under returns a path that is relative to a directory, unless it is absolute.
+func under(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // contains reports whether a path may be read. Links are followed.

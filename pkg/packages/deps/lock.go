@@ -70,10 +70,7 @@ func (r *reader) members() error {
 
 // member adds the directory of a project in a lock. It is relative to the lock's.
 func (r *reader) member(name, dir, below string) {
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(r.wanted.Dir, dir)
-	}
-	dir = filepath.Join(dir, below)
+	dir = filepath.Join(under(r.wanted.Dir, dir), below)
 	if slices.Contains(r.wanted.LocalDirs, dir) {
 		return
 	}

@@ -62,8 +62,9 @@ func (l Line) Name() string {
 	return requirement.LeadingName(l.Text)
 }
 
-// project returns the normalized name of the required project, "" if it is not known.
-func (l Line) project() string { return requirement.Normalize(requirement.LeadingName(l.named())) }
+// Project returns the normalized name of the required project, also of one that is only the path or URL of a wheel, "" if it
+// is not known.
+func (l Line) Project() string { return requirement.Normalize(requirement.LeadingName(l.named())) }
 
 // named returns the requirement with its name in front. A URL or a path alone has one in #egg= or in the file name of a
 // wheel; for others it returns "".
@@ -75,7 +76,7 @@ func (l Line) named() string {
 		return name
 	}
 	address, _, _ := strings.Cut(l.Text, " ")
-	address, fragment, _ := strings.Cut(address, "#")
+	address, fragment, _ := strings.Cut(strings.TrimSuffix(address, ";"), "#")
 	for part := range strings.SplitSeq(fragment, "&") {
 		if egg, found := strings.CutPrefix(part, "egg="); found && requirement.LeadingName(egg) != "" {
 			return egg

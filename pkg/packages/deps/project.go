@@ -178,22 +178,28 @@ func (t *table) extra(extra string) error {
 		return nil
 	}
 	t.extras = append(t.extras, requirement.Normalize(extra))
-	for _, known := range slices.Sorted(maps.Keys(t.file.Project.Optional)) {
-		if requirement.Normalize(known) == requirement.Normalize(extra) {
-			return t.add(t.file.Project.Optional[known])
-		}
+	if lines, found := byName(t.file.Project.Optional, extra); found {
+		return t.add(lines)
 	}
 	known := slices.Collect(maps.Keys(t.file.Project.Optional))
 	if t.file.poetry() {
-		for name, of := range t.file.Tool.Poetry.Extras {
-			if requirement.Normalize(name) == requirement.Normalize(extra) {
-				return t.addPoetry(t.file.Tool.Poetry.Dependencies, named(of))
-			}
-			known = append(known, name)
+		if of, found := byName(t.file.Tool.Poetry.Extras, extra); found {
+			return t.addPoetry(t.file.Tool.Poetry.Dependencies, named(of))
 		}
+		known = slices.AppendSeq(known, maps.Keys(t.file.Tool.Poetry.Extras))
 	}
 	slices.Sort(known)
 	return unknown(t.name, "extra", extra, known)
+}
+
+// byName returns the value whose key is another spelling of a name, and whether there is one.
+func byName[V any](of map[string]V, name string) (value V, found bool) {
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		if requirement.Normalize(key) == requirement.Normalize(name) {
+			return of[key], true
+		}
+	}
+	return value, false
 }
 
 // unknown returns the error about an extra or a group that a file does not have.

@@ -107,13 +107,7 @@ func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 			if isURL(dir) {
 				return errNotHere(l.Text)
 			}
-			path, err := filepath.Abs(filepath.Join(dir, value))
-			if filepath.IsAbs(value) {
-				path, err = value, nil
-			}
-			if err != nil {
-				return err
-			}
+			path := under(dir, value)
 			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("%s %s: there is no %s: name a directory with wheels, or the URL of one", o.long, value, path)
 			}
@@ -136,11 +130,7 @@ func isURL(text string) bool {
 // within returns the path of something that a requirements file names, which must be in the
 // project: whatever is outside is not the project's to send.
 func (r *reader) within(name, dir, line string) (string, error) {
-	path := filepath.FromSlash(name)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	path = filepath.Clean(path)
+	path := filepath.Clean(under(dir, filepath.FromSlash(name)))
 	if !r.contains(path) {
 		return "", fmt.Errorf("%q: %s is outside the package root %s: move it there, or choose another with --package-root", line, path, r.Root)
 	}

@@ -12,9 +12,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
-// What to do with files that name packages as PyPI does, or as conda does. Beside [project], its file stands
-// in for requirements.txt.
+// What to do with files that pip can read, with those that name packages as PyPI does, or as conda does. Beside [project],
+// its file stands in for requirements.txt.
 const (
+	nameFile    = "add --requirements FILE"
 	relist      = "list its packages in requirements.txt"
 	relistConda = "list its packages in requirements.txt, with their names on PyPI"
 )
@@ -22,34 +23,22 @@ const (
 // manifests are files that say what a project needs for other tools.
 func manifests() []unread {
 	return []unread{
-		{pattern: "requirements", instead: "add --requirements FILE"},
-		{pattern: "requirements.in", instead: "add --requirements FILE"},
-		{pattern: "requirements.pip", instead: "add --requirements FILE"},
-		{pattern: "requirements/*.in", instead: "add --requirements FILE"},
-		{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
-		{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
-		{pattern: "?*requirements*.txt", instead: "add --requirements FILE"},
-		{pattern: "Requirements*.txt", instead: "add --requirements FILE"},
-		{pattern: "requirement.txt", instead: "add --requirements FILE"},
-		{pattern: "reqs.txt", instead: "add --requirements FILE"},
-		{pattern: "requirements.lock", instead: "add --requirements FILE"},
-		{pattern: "setup.py", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
-		{pattern: "setup.cfg", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
-		{pattern: "Pipfile*", instead: "run pipenv requirements > requirements.txt"},
-		{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
-		{pattern: "conda.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // of MLflow
-		{pattern: "env.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
-		{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
-		{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
-		{pattern: "pixi.toml", instead: relistConda, more: relistConda},
-		{pattern: "pyproject.toml", table: "[tool.pixi]", says: contains("[tool.pixi"), instead: relistConda, more: relistConda},
+		{patterns: "requirements requirements.in requirements.pip requirements/*.in", instead: nameFile},
+		{patterns: "requirements/*.txt", instead: nameFile, more: relist},
+		{patterns: "requirements?*.txt ?*requirements*.txt Requirements*.txt requirement.txt reqs.txt requirements.lock", instead: nameFile},
+		{patterns: "setup.py setup.cfg", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
+		{patterns: "Pipfile*", instead: "run pipenv requirements > requirements.txt"},
+		{patterns: "environment.y*ml", instead: relistConda, more: relistConda},
+		{patterns: "conda.y*ml env.y*ml environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // the first of MLflow
+		{patterns: "*conda-lock.y*ml pixi.toml", instead: relistConda, more: relistConda},
+		{patterns: "pyproject.toml", table: "[tool.pixi]", says: contains("[tool.pixi"), instead: relistConda, more: relistConda},
 	}
 }
 
-// unread is a file that is not read, or a table of one.
+// unread are files that are not read, or a table of one.
 type unread struct {
-	pattern string
-	// says reports whether the file says what is needed; nil means always.
+	patterns string // of their names; each is for one file
+	// says reports whether a file says what is needed; nil means always.
 	says    func(text []byte) bool
 	table   string // the table that says so, "" if the whole file does
 	instead string // FILE is the file
@@ -79,24 +68,26 @@ func namesOf(dir string) []string {
 	return names
 }
 
-// in returns the first such file of a directory that isIt accepts, "" for none. names are namesIn the directory.
-func (u unread) in(dir string, names []string, isIt func(path string) bool) string {
-	for _, name := range names {
-		if matches, _ := path.Match(u.pattern, name); !matches {
-			continue
-		}
-		found := filepath.Join(dir, filepath.FromSlash(name))
-		if !isIt(found) {
-			continue
-		}
-		if u.says == nil {
-			return found
-		}
-		if text, err := os.ReadFile(found); err == nil && u.says(text) {
-			return found
+// in returns the files of a directory, for each pattern the first one that isIt accepts. names are namesIn the directory.
+func (u unread) in(dir string, names []string, isIt func(path string) bool) (found []string) {
+	for pattern := range strings.FieldsSeq(u.patterns) {
+		for _, name := range names {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			if matches, _ := path.Match(pattern, name); matches && isIt(file) && u.saysIn(file) {
+				found = append(found, file)
+				break
+			}
 		}
 	}
-	return ""
+	return found
+}
+
+func (u unread) saysIn(file string) bool {
+	if u.says == nil {
+		return true
+	}
+	text, err := os.ReadFile(file)
+	return err == nil && u.says(text)
 }
 
 // isForDevelopment reports whether a group or a file of requirements has what only developers need, by its name or the
@@ -125,9 +116,9 @@ func (r *reader) warnOverlooked() {
 		goesOn = w.Kind == Project
 		if w.Kind == None {
 			all = append(all, // locks without the file that they are of
-				unread{pattern: "pylock.?*.toml", instead: "add --requirements FILE"},
-				unread{pattern: "poetry.lock", instead: "run poetry export -f requirements.txt -o requirements.txt"},
-				unread{pattern: "pdm.lock", instead: "run pdm export -f requirements -o requirements.txt"})
+				unread{patterns: "pylock.?*.toml", instead: nameFile},
+				unread{patterns: "poetry.lock", instead: "run poetry export -f requirements.txt -o requirements.txt"},
+				unread{patterns: "pdm.lock", instead: "run pdm export -f requirements -o requirements.txt"})
 		}
 	case w.Kind == Project:
 		all = nil
@@ -146,10 +137,8 @@ func (r *reader) warnOverlooked() {
 	}
 	// hidden are files that a pyproject.toml below them hides although it requires nothing.
 	hidden := []unread{
-		{pattern: "requirements.txt", instead: "add --requirements FILE"},
-		{pattern: "pylock*.toml", instead: "add --requirements FILE"},
-		{pattern: "uv.lock", instead: "add --requirements FILE"},
-		{pattern: "pyproject.toml", says: says, instead: "add --requirements FILE"},
+		{patterns: "requirements.txt pylock*.toml uv.lock", instead: nameFile},
+		{patterns: "pyproject.toml", says: says, instead: nameFile},
 	}
 	for dir := filepath.Clean(r.EntryDir); ; dir = filepath.Dir(dir) {
 		w.Unread = r.warnAll(dir, all, because, isIt) || w.Unread
@@ -173,11 +162,9 @@ func (r *reader) warnLocks() bool {
 	}
 	// locks are files whose versions count for other tools, and what to type instead.
 	locks := []unread{
-		{pattern: "poetry.lock", instead: "for its versions, run poetry export -f requirements.txt -o requirements.txt"},
-		{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
-		{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
-		{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
-		{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
+		{patterns: "poetry.lock", instead: "for its versions, run poetry export -f requirements.txt -o requirements.txt"},
+		{patterns: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
+		{patterns: "uv.lock pylock*.toml requirements.lock", instead: "for its versions, " + nameFile}, // the last of Rye
 	}
 	return r.warnAll(w.Dir, locks, r.because(), func(path string) bool {
 		if !platform.IsFile(path) {
@@ -204,16 +191,16 @@ func (r *reader) warnProject() {
 	beside.filter()
 	listed := map[string]bool{}
 	for _, l := range slices.Concat(w.Requirements, w.Dropped) {
-		listed[l.project()] = true
+		listed[l.Project()] = true
 	}
 	if listed[""] {
 		return // a URL without a name may be any of them
 	}
 	for _, l := range slices.Concat(beside.wanted.Requirements, beside.wanted.Dropped) {
 		_, _, hasMarker := strings.Cut(l.Text, ";") // which may exclude it from what a tool wrote into requirements.txt
-		if l.project() != "" && !listed[l.project()] && !hasMarker {
+		if l.Project() != "" && !listed[l.Project()] && !hasMarker {
 			name := r.name(path)
-			r.warn(fmt.Sprintf("%s is not read%s, which lacks %s: add --requirements %s to read it instead, or the line -e . to %s to read both", name, r.because(), l.project(), name, w.Source))
+			r.warn(fmt.Sprintf("%s is not read%s, which lacks %s: add --requirements %s to read it instead, or the line -e . to %s to read both", name, r.because(), l.Project(), name, w.Source))
 			return
 		}
 	}
@@ -224,7 +211,7 @@ func (r *reader) warnProject() {
 func (r *reader) warnAll(dir string, all []unread, because string, isIt func(path string) bool) (found bool) {
 	names := namesIn(dir)
 	for _, u := range all {
-		if path := u.in(dir, names, isIt); path != "" {
+		for _, path := range u.in(dir, names, isIt) {
 			found = true
 			name := r.name(path)
 			instead := strings.ReplaceAll(u.instead, "FILE", name)
@@ -249,12 +236,11 @@ func (r *reader) warnBuilt() {
 	if hashed && len(r.wanted.Requirements) > 0 {
 		return
 	}
+	built := unread{patterns: "setup.py setup.cfg", says: contains("install_requires")}
 	for _, dir := range r.unlisted {
-		for _, name := range []string{"setup.py", "setup.cfg"} {
-			if path := (unread{pattern: name, says: contains("install_requires")}).in(dir, []string{name}, platform.IsFile); path != "" {
-				r.wanted.Unread = true
-				r.warnUnread(r.name(path), "", "list what it requires in "+r.wanted.Source)
-			}
+		for _, path := range built.in(dir, strings.Fields(built.patterns), platform.IsFile) {
+			r.wanted.Unread = true
+			r.warnUnread(r.name(path), "", "list what it requires in "+r.wanted.Source)
 		}
 	}
 }

@@ -206,8 +206,8 @@ func (r *reader) addIndex(name, url string, isDefault bool, file string) {
 
 // addLinks adds a page or a directory of links, relative to dir.
 func (r *reader) addLinks(value, dir, file string) {
-	if !isURL(value) && !filepath.IsAbs(value) {
-		value = filepath.Join(dir, value)
+	if !isURL(value) {
+		value = under(dir, value)
 	}
 	r.addOnce("--find-links "+value, file)
 }

@@ -146,7 +146,8 @@ func (f uvLock) read(project string, o LockOptions) (Lock, error) {
 		return Lock{}, err
 	}
 	for _, group := range o.Groups {
-		if err := w.follow(root, byName(root.Dev, group)); err != nil {
+		dependencies, _ := byName(root.Dev, group)
+		if err := w.follow(root, dependencies); err != nil {
 			return Lock{}, err
 		}
 	}
@@ -222,16 +223,6 @@ func (f uvLock) project(name string) (uvPackage, error) {
 	return f.Packages[i], nil
 }
 
-// byName returns the value whose key is another spelling of a name.
-func byName(of map[string][]uvDependency, name string) []uvDependency {
-	for key, value := range of {
-		if requirement.Normalize(key) == requirement.Normalize(name) {
-			return value
-		}
-	}
-	return nil
-}
-
 // uvWalk follows dependencies from the project on.
 type uvWalk struct {
 	lock    uvLock
@@ -259,7 +250,8 @@ func (w *uvWalk) visit(p uvPackage, extras []string) error {
 			continue
 		}
 		w.visited[with] = true
-		if err := w.follow(p, byName(p.Optional, extra)); err != nil {
+		dependencies, _ := byName(p.Optional, extra)
+		if err := w.follow(p, dependencies); err != nil {
 			return err
 		}
 	}

@@ -2,14 +2,12 @@ package resolve
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // hashed reports whether the project's files name all packages with their hashes, as with pip's
@@ -42,7 +40,7 @@ func (j *job) checkHash(p deps.Package) error {
 	found := false
 	for _, l := range slices.Concat(j.wish.Requirements, j.wish.Constraints) {
 		inURL := lazyregexp.Of(`#(?:.*&)?(sha256|sha384|sha512)=([0-9A-Fa-f]+)`).FindStringSubmatch(l.Text)
-		if len(l.Hashes) == 0 && inURL == nil || project(l) != p.Name {
+		if len(l.Hashes) == 0 && inURL == nil || l.Project() != p.Name {
 			continue
 		}
 		r, err := requirement.Parse(l.Text)
@@ -76,22 +74,4 @@ func (j *job) checkHash(p deps.Package) error {
 			j.wish.Source, p.Name, p.Version)}
 	}
 	return nil
-}
-
-// project returns the normalized name of the project that a requirement wants, also of one that is
-// only the path or URL of a wheel, "" if it is not known.
-func project(l deps.Line) string {
-	if name := l.Name(); name != "" {
-		return requirement.Normalize(name)
-	}
-	file := filepath.Base(l.Path)
-	if l.Path == "" {
-		address, _, _ := strings.Cut(l.Text, ".whl")
-		file = fileName(address) + ".whl"
-	}
-	n, err := wheel.ParseName(file)
-	if err != nil {
-		return ""
-	}
-	return n.Project()
 }
