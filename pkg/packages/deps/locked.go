@@ -66,9 +66,8 @@ type WheelFile struct {
 
 // Environment returns what markers are evaluated for.
 func (o LockOptions) Environment() requirement.Environment {
-	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[o.Target.Arch]
-	return requirement.Environment{Python: o.Target.Python, FullPython: cmp.Or(o.FullPython, o.Target.Python+".0"), Machine: machine,
-		Extras: o.Extras, Groups: o.Groups}
+	return requirement.Environment{Python: o.Target.Python, FullPython: cmp.Or(o.FullPython, o.Target.Python+".0"),
+		Machine: o.Target.Machine(), Extras: o.Extras, Groups: o.Groups}
 }
 
 func (o LockOptions) holds(marker string, env requirement.Environment) (bool, error) {
@@ -149,13 +148,7 @@ func (p *Package) source(f file) {
 	}
 }
 
-func (o LockOptions) path(f file) string {
-	path := filepath.FromSlash(f.Path)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(o.Dir, path)
-	}
-	return path
-}
+func (o LockOptions) path(f file) string { return under(o.Dir, filepath.FromSlash(f.Path)) }
 
 func (f file) checked(o LockOptions) (WheelFile, error) {
 	found := WheelFile{Name: f.name(), URL: f.URL, Size: f.Size}

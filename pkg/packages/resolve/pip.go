@@ -79,7 +79,7 @@ func older(version, than string) bool {
 func (i interpreter) misfit(w Request) string {
 	t := w.Target
 	switch {
-	case i.System != "linux" || i.Machine != machineOf(t):
+	case i.System != "linux" || i.Machine != t.Machine():
 		return fmt.Sprintf("pip resolves only for its own platform, which is %s on %s", i.System, i.Machine)
 	case i.Implementation != "cpython":
 		return "it is " + i.Implementation

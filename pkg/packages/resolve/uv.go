@@ -43,10 +43,9 @@ func (u uv) command(j *job) (string, []string) {
 // uvPlatform returns uv's name for the platform of a target. Of those with glibc it knows 2.17, 2.28 and
 // 2.31 to 2.40.
 func uvPlatform(t wheel.Target) string {
-	machine := machineOf(t)
 	libc, version, _ := strings.Cut(t.Libc, " ")
 	if libc == "musl" {
-		return machine + "-unknown-linux-musl"
+		return t.Machine() + "-unknown-linux-musl"
 	}
 	_, minor, _ := strings.Cut(version, ".")
 	n, err := strconv.Atoi(minor)
@@ -58,12 +57,7 @@ func uvPlatform(t wheel.Target) string {
 	case n > 40:
 		n = 40
 	}
-	return fmt.Sprintf("%s-manylinux_2_%d", machine, n)
-}
-
-// machineOf returns the processor of a target as Linux names it.
-func machineOf(t wheel.Target) string {
-	return map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[t.Arch]
+	return fmt.Sprintf("%s-manylinux_2_%d", t.Machine(), n)
 }
 
 // maxResult is the size of the largest result that is read.

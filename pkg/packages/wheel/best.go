@@ -96,16 +96,11 @@ const libcTag = `^(many|musl)linux_(\d+)_(\d{1,3})_(\w+)$`
 // newerLibc returns the oldest version of the target's libc that one of the platforms needs,
 // "" if all are for other machines.
 func (e *NoFitError) newerLibc(platforms map[string]bool) string {
-	own, err := e.Target.platforms()
-	if err != nil {
-		return ""
-	}
-	machine := strings.TrimPrefix(own[len(own)-1], "linux_")
 	libc, _, _ := strings.Cut(e.Target.Libc, " ")
 	oldest, version := 0, ""
 	for platform := range platforms {
 		m := lazyregexp.Of(libcTag).FindStringSubmatch(platform)
-		if m == nil || m[4] != machine || (m[1] == "musl") != (libc == "musl") {
+		if m == nil || m[4] != e.Target.Machine() || (m[1] == "musl") != (libc == "musl") {
 			continue
 		}
 		if minor, err := strconv.Atoi(m[3]); err == nil && (version == "" || minor < oldest) {

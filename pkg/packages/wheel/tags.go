@@ -22,6 +22,11 @@ func (t Target) String() string {
 	return fmt.Sprintf("Python %s on linux/%s with %s", t.Python, t.Arch, t.Libc)
 }
 
+// Machine returns the processor as Linux names it, "" if it is neither amd64 nor arm64.
+func (t Target) Machine() string {
+	return map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[t.Arch]
+}
+
 // Tags returns the tags of the wheels that the target accepts, the best first (PEP 425, 600
 // and 656). The order is that of pip.
 func (t Target) Tags() ([]string, error) {
@@ -79,8 +84,8 @@ const libcVersion = `^(glibc 2|musl 1)\.(0|[1-9]\d{0,2})$`
 
 // platforms returns the platform tags that the target accepts, the best first.
 func (t Target) platforms() ([]string, error) {
-	machine, ok := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[t.Arch]
-	if !ok {
+	machine := t.Machine()
+	if machine == "" {
 		return nil, fmt.Errorf("architecture %q is neither amd64 nor arm64", t.Arch)
 	}
 	m := lazyregexp.Of(libcVersion).FindStringSubmatch(t.Libc)
