@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -53,10 +54,7 @@ func (a Access) logins() func(host string) (user, password string, ok bool) {
 	if name == "" && a.Home != "" {
 		name = filepath.Join(a.Home, ".netrc")
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		text = nil
-	}
+	text, _ := os.ReadFile(name)
 	return NetrcLogins(string(text))
 }
 
@@ -132,15 +130,10 @@ func isGoogle(u *url.URL) bool {
 // of a source gets the source's; if several match, those of the source that shares most of the path. Others, if they use
 // TLS, get what .netrc has for the host, or Google's token. c is what makes the requests, nil means http.DefaultClient.
 func (a Access) Client(c *http.Client, s Sources) *http.Client {
-	if c == nil {
-		c = http.DefaultClient
+	with := *cmp.Or(c, http.DefaultClient)
+	with.Transport = &authorized{
+		next: cmp.Or(with.Transport, http.DefaultTransport), access: a, logins: a.logins(), sources: slices.Concat(s.Indexes, s.Links, s.Others),
 	}
-	with := *c
-	t := &authorized{next: c.Transport, access: a, logins: a.logins(), sources: slices.Concat(s.Indexes, s.Links, s.Others)}
-	if t.next == nil {
-		t.next = http.DefaultTransport
-	}
-	with.Transport = t
 	return &with
 }
 

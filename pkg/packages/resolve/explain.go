@@ -163,7 +163,7 @@ func (j *job) why(ctx context.Context, r requirement.Requirement) (there bool, e
 			r.Specifiers = append(r.Specifiers, own.Specifiers...)
 		}
 	}
-	p, err := IndexClient{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
+	p, err := Explain(ctx, j.HTTP, j.sources, r, j.wish.Target)
 	err = j.sources.HideIn(err)
 	switch {
 	case p.Why == nil && err != nil:

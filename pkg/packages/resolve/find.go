@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -20,25 +21,25 @@ const parallel = 16
 // Find returns where the files of pinned packages are, and which wheel of each fits the target.
 // The indexes at bases are asked in their order, until one has a wheel with the right hash: the
 // hash decides, so it does not matter which one that is. If none has, the first with a source archive counts. One
-// that refuses access has nothing here, unless all do. The order of the pins is kept.
-func (c IndexClient) Find(ctx context.Context, bases []string, pins []deps.Pin, target wheel.Target) ([]deps.Package, error) {
+// that refuses access has nothing here, unless all do. The order of the pins is kept. The client is as for Files.
+func Find(ctx context.Context, client *http.Client, bases []string, pins []deps.Pin, target wheel.Target) ([]deps.Package, error) {
 	found := make([]deps.Package, len(pins))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for i, pin := range pins {
 		g.Go(func() (err error) {
-			found[i], err = c.find(ctx, bases, pin, target)
+			found[i], err = find(ctx, client, bases, pin, target)
 			return err
 		})
 	}
 	return found, g.Wait()
 }
 
-func (c IndexClient) find(ctx context.Context, bases []string, pin deps.Pin, target wheel.Target) (deps.Package, error) {
+func find(ctx context.Context, client *http.Client, bases []string, pin deps.Pin, target wheel.Target) (deps.Package, error) {
 	var why, refusals []error
 	var built deps.Package
 	for _, base := range bases {
-		files, err := c.Files(ctx, base, pin.Name)
+		files, err := Files(ctx, client, base, pin.Name)
 		var refused *refusedError
 		if errors.As(err, &refused) {
 			refusals = append(refusals, err)

@@ -18,12 +18,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// IndexClient asks indexes. The zero value asks without credentials other than those in a URL.
-type IndexClient struct {
-	// HTTP makes the requests, nil means http.DefaultClient.
-	HTTP *http.Client
-}
-
 // IndexFile is a file of a project.
 type IndexFile struct {
 	Name   string
@@ -55,12 +49,12 @@ const (
 // attempts limits how often an index is asked for a project.
 const attempts = 4
 
-// Files returns the files of a project. base is the address of the index. It is asked again if it fails in a
-// way that may pass.
-func (c IndexClient) Files(ctx context.Context, base, project string) (files []IndexFile, err error) {
+// Files returns the files of a project. base is the address of the index, with the credentials that it gets. It is asked
+// again if it fails in a way that may pass. The client makes the requests, nil means http.DefaultClient.
+func Files(ctx context.Context, client *http.Client, base, project string) (files []IndexFile, err error) {
 	var wait backoff.Timer
 	err = wait.Attempts(ctx, attempts, backoff.IsPassing, func() error {
-		files, err = c.files(ctx, base, project)
+		files, err = filesOf(ctx, client, base, project)
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
@@ -78,7 +72,7 @@ func passing(err error) error {
 	return backoff.Passing(err)
 }
 
-func (c IndexClient) files(ctx context.Context, base, project string) ([]IndexFile, error) {
+func filesOf(ctx context.Context, client *http.Client, base, project string) ([]IndexFile, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" && u.Scheme != "file" {
 		return nil, errors.New("its address is not a URL")
@@ -91,7 +85,7 @@ func (c IndexClient) files(ctx context.Context, base, project string) ([]IndexFi
 		return nil, err
 	}
 	request.Header.Set("Accept", accepted)
-	do := Access{}.Client(c.HTTP, Sources{Indexes: []Source{{url: u, login: login}}}).Do
+	do := Access{}.Client(client, Sources{Indexes: []Source{{url: u, login: login}}}).Do
 	if u.Scheme == "file" {
 		do = open
 	}

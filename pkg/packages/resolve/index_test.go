@@ -80,7 +80,7 @@ func TestFiles(t *testing.T) {
 	s := newIndexServer(t, map[string][]IndexFile{"some-name": {{Name: "some_name-1.0-py3-none-any.whl", SHA256: hashOfA, Size: 5}, {Name: "some_name-1.0.tar.gz"}}})
 	for _, isHTML := range []bool{false, true} {
 		s.html = isHTML
-		got, err := IndexClient{}.Files(t.Context(), s.URL+"/simple/", "Some.Name")
+		got, err := Files(t.Context(), nil, s.URL+"/simple/", "Some.Name")
 		want := []IndexFile{
 			{Name: "some_name-1.0-py3-none-any.whl", URL: s.URL + "/files/some_name-1.0-py3-none-any.whl", SHA256: hashOfA, Size: 5, Yanked: true},
 			{Name: "some_name-1.0.tar.gz", URL: s.URL + "/files/some_name-1.0.tar.gz", Yanked: true},
@@ -103,7 +103,7 @@ func TestCredentials(t *testing.T) {
 		"none":       {base: s.URL, want: "it requires credentials: add them to ~/.netrc"},
 		"wrong ones": {base: "http://me:wrong@" + host, want: "it does not accept the credentials"},
 	} {
-		_, err := IndexClient{}.Files(t.Context(), c.base, "a")
+		_, err := Files(t.Context(), nil, c.base, "a")
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
@@ -141,7 +141,7 @@ func TestRedirects(t *testing.T) {
 		"the same server": {"/moved/", true},
 	} {
 		to = c.to
-		_, err = IndexClient{}.Files(t.Context(), strings.Replace(first.URL, "http://", "http://me:s3cr3t@", 1), "a")
+		_, err = Files(t.Context(), nil, strings.Replace(first.URL, "http://", "http://me:s3cr3t@", 1), "a")
 		if err != nil || (passed != "") != c.want {
 			t.Errorf("%s: it got %q; %v", name, passed, err)
 		}
@@ -155,7 +155,7 @@ func TestFindBesideRefusals(t *testing.T) {
 	defer refusing.Close()
 	second := newIndexServer(t, map[string][]IndexFile{"a": {{Name: "a-1-py3-none-any.whl", SHA256: hashOfA}}})
 	find := func(name string, bases ...string) error {
-		_, err := IndexClient{}.Find(t.Context(), bases, []deps.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
+		_, err := Find(t.Context(), nil, bases, []deps.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
 		return err
 	}
 	for want, code := range map[string]int{"it refuses access: 403 Forbidden": http.StatusForbidden, "it requires credentials": http.StatusUnauthorized} {
@@ -195,14 +195,14 @@ func TestIndexesThatFail(t *testing.T) {
 		"without end": {func(w http.ResponseWriter, _ *http.Request) { endless(w) }, "larger than 64 MiB"},
 	} {
 		s := httptest.NewServer(c.handler)
-		_, err := IndexClient{}.Files(t.Context(), s.URL, "a")
+		_, err := Files(t.Context(), nil, s.URL, "a")
 		s.Close()
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), s.URL) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
 	for _, base := range []string{"nonsense", "http://[", "http://127.0.0.1:1/x"} {
-		if files, err := (IndexClient{}).Files(t.Context(), base, "a"); err == nil {
+		if files, err := Files(t.Context(), nil, base, "a"); err == nil {
 			t.Errorf("%s: got %v", base, files)
 		}
 	}
@@ -233,7 +233,7 @@ func TestIndexFailsNowAndThen(t *testing.T) {
 			}
 			fmt.Fprint(w, `<a href="a-1.tar.gz">`)
 		}))
-		files, err := IndexClient{}.Files(t.Context(), s.URL, "a")
+		files, err := Files(t.Context(), nil, s.URL, "a")
 		s.Close()
 		if asked != c.asked || (err == nil) != (c.asked == 3) || len(files) != c.asked/3 {
 			t.Errorf("%s: asked %d times: got %v, %v", name, asked, files, err)
@@ -271,7 +271,7 @@ func TestFind(t *testing.T) {
 	pins := []deps.Pin{{Name: "numpy", Version: "2.0", Hashes: []string{hashOfA}}, {Name: "other", Version: "1", Hashes: []string{hashOfA}},
 		{Name: "built", Version: "1", Hashes: []string{hashOfA, hashB}}, {Name: "old", Version: "1", Hashes: []string{hashOfA}},
 		{Name: "both", Version: "1", Hashes: []string{hashOfA, hashB}}}
-	found, err := IndexClient{}.Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"}, pins, indexTarget)
+	found, err := Find(t.Context(), nil, []string{first.URL + "/simple", second.URL + "/simple"}, pins, indexTarget)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,13 +295,13 @@ func TestFind(t *testing.T) {
 		t.Errorf("a source archive came before a wheel of another index: %+v", found[4])
 	}
 	second.Close()
-	found, err = IndexClient{}.Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"},
+	found, err = Find(t.Context(), nil, []string{first.URL + "/simple", second.URL + "/simple"},
 		[]deps.Pin{{Name: "both", Version: "1", Hashes: []string{hashB}}}, indexTarget)
 	if err != nil || found[0].Source != first.URL+"/files/both-1.tar.gz" {
 		t.Errorf("without the second index: got %+v, %v", found, err)
 	}
 	// The second index may have the wheel that the lock allows, so that it must not be left out silently.
-	if _, err := (IndexClient{}).Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"}, pins[4:], indexTarget); err == nil {
+	if _, err := Find(t.Context(), nil, []string{first.URL + "/simple", second.URL + "/simple"}, pins[4:], indexTarget); err == nil {
 		t.Error("an index that may have the wheel was left out")
 	}
 	for _, path := range second.asked {
@@ -321,17 +321,17 @@ func TestFindRejects(t *testing.T) {
 	for name, want := range map[string]string{
 		"wrong": "2 files of that version, with other hashes", "legacy": "no hashes", "missing": "it has no such project", "odd": "not the file name of a wheel",
 	} {
-		_, err := IndexClient{}.Find(t.Context(), []string{s.URL}, []deps.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
+		_, err := Find(t.Context(), nil, []string{s.URL}, []deps.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	if _, err := (IndexClient{}).Find(t.Context(), []string{s.URL}, []deps.Pin{{Name: "old", Version: "2", Hashes: []string{hashOfA}}}, indexTarget); err == nil || !strings.Contains(err.Error(), "1 files of old, none of version 2") {
+	if _, err := Find(t.Context(), nil, []string{s.URL}, []deps.Pin{{Name: "old", Version: "2", Hashes: []string{hashOfA}}}, indexTarget); err == nil || !strings.Contains(err.Error(), "1 files of old, none of version 2") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (IndexClient{}).Find(ctx, []string{s.URL}, []deps.Pin{{Name: "wrong"}}, indexTarget); !errors.Is(err, context.Canceled) {
+	if _, err := Find(ctx, nil, []string{s.URL}, []deps.Pin{{Name: "wrong"}}, indexTarget); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

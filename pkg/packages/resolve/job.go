@@ -125,11 +125,8 @@ func written(l deps.Line) (string, error) {
 }
 
 func (j *job) check(packages []deps.Package) error {
-	var unfit []deps.Package
-	for i := range packages {
-		p := &packages[i]
+	for _, p := range packages {
 		if p.Wheel == nil {
-			unfit = append(unfit, *p)
 			continue
 		}
 		n, err := wheel.ParseName(p.Wheel.Name)
@@ -139,12 +136,9 @@ func (j *job) check(packages []deps.Package) error {
 		if err != nil {
 			return fmt.Errorf("package %s: %w", p.Name, err)
 		}
-		if err := j.checkHash(*p); err != nil {
+		if err := j.checkHash(p); err != nil {
 			return err
 		}
 	}
-	if len(unfit) > 0 {
-		return &NeedsBuildError{Packages: unfit}
-	}
-	return nil
+	return Env{Packages: packages}.NeedsBuild()
 }

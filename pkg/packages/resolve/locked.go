@@ -53,12 +53,7 @@ func covers(pinned, added string) bool {
 	if err != nil || !a.Specifiers.Contain(v) {
 		return false
 	}
-	for _, extra := range a.Extras {
-		if !slices.Contains(p.Extras, extra) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.Extras, func(extra string) bool { return !slices.Contains(p.Extras, extra) })
 }
 
 func located(packages []deps.Package) (err error) {
@@ -108,7 +103,7 @@ func (r Resolver) pinned(ctx context.Context, w Request) ([]deps.Package, error)
 	if err := r.access().Authorize(ctx, &s); err != nil {
 		return nil, err
 	}
-	asked, err := IndexClient{HTTP: r.HTTP}.Find(ctx, s.Bases(), rest, w.Target)
+	asked, err := Find(ctx, r.HTTP, s.Bases(), rest, w.Target)
 	err = s.HideIn(err)
 	var missing *MissingError
 	if errors.As(err, &missing) {

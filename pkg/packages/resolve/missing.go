@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -12,12 +13,12 @@ import (
 
 // Explain returns the newest version of a project that a requirement allows, with the reason why
 // none of its wheels fits a target. Why is nil if one does, or if no source has such a version. The
-// error says which indexes can't be asked.
-func (c IndexClient) Explain(ctx context.Context, s Sources, r requirement.Requirement, target wheel.Target) (p deps.Package, err error) {
+// error says which indexes can't be asked. The client is as for Files.
+func Explain(ctx context.Context, client *http.Client, s Sources, r requirement.Requirement, target wheel.Target) (p deps.Package, err error) {
 	var files []IndexFile
 	var failures []error
 	for _, base := range s.Bases() {
-		found, err := c.Files(ctx, base, r.Name)
+		found, err := Files(ctx, client, base, r.Name)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			failures = append(failures, err)
 		}

@@ -1,8 +1,11 @@
 package resolve
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
-// NetrcLogins returns the credentials in the text of a .netrc file, for Client.Login. It reads the text as Python's
+// NetrcLogins returns the credentials in the text of a .netrc file, for Access. It reads the text as Python's
 // netrc module does, but of two lines for one host the first counts, unknown words are ignored, and macros of ftp are not
 // skipped.
 func NetrcLogins(text string) func(host string) (user, password string, ok bool) {
@@ -32,10 +35,7 @@ func NetrcLogins(text string) func(host string) (user, password string, ok bool)
 		}
 	}
 	return func(host string) (string, string, bool) {
-		found := logins[host]
-		if found == nil {
-			found = fallback
-		}
+		found := cmp.Or(logins[host], fallback)
 		if found == nil {
 			return "", "", false
 		}

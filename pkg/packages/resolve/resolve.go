@@ -146,12 +146,6 @@ func (r Resolver) Client(w Request) (*http.Client, error) {
 	return r.access().Client(r.HTTP, s), err
 }
 
-// Text fetches a file of requirements that a URL names. The error is a *MistakeError if another URL or a variable
-// would help.
-func (r Resolver) Text(ctx context.Context, address string) ([]byte, error) {
-	return r.access().Text(ctx, r.HTTP, address)
-}
-
 // sources returns where the packages of a wish come from.
 func (r Resolver) sources(w Request) (Sources, error) {
 	s, err := r.access().Sources(slices.Concat(w.Options, w.AddedOptions), w.IndexNames)

@@ -59,7 +59,7 @@ func TestExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := IndexClient{}.Explain(t.Context(), sources, r, indexTarget)
+		p, err := Explain(t.Context(), nil, sources, r, indexTarget)
 		if err != nil || (p.Why != nil) != (want != "") || p.Why != nil && (p.Version != want || p.Source == "") {
 			t.Errorf("%s: got %+v, %v; want %q", text, p, err, want)
 		}

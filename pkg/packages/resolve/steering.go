@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -74,9 +73,7 @@ func (r Resolver) uvFiles() (files []string) {
 		in(r.getenv("PROGRAMDATA"))
 		return files
 	}
-	if r.Home != "" {
-		in(cmp.Or(r.getenv("XDG_CONFIG_HOME"), filepath.Join(r.Home, ".config")))
-	}
+	in(r.access().configDir())
 	in("/etc")
 	in("/etc/xdg")
 	return files

@@ -24,10 +24,10 @@ func fetching(address string, why error) error {
 }
 
 // Text fetches a file of requirements from an https URL, in which variables are replaced, with the credentials that
-// belong to its host, which a file that was fetched may have named. c makes the requests, nil means http.DefaultClient. It is asked for again if that fails in a
+// belong to its host, which a file that was fetched may have named. It is asked for again if that fails in a
 // way that may pass. The error is a *MistakeError if another URL or a variable would help.
-func (a Access) Text(ctx context.Context, c *http.Client, address string) (text []byte, err error) {
-	s, err := a.source(optionIndex, address, "")
+func (r Resolver) Text(ctx context.Context, address string) (text []byte, err error) {
+	s, err := r.access().source(optionIndex, address, "")
 	if err == nil && (s.url == nil || s.url.Scheme != "https") {
 		err = errors.New("only https URLs are fetched")
 	}
@@ -38,10 +38,10 @@ func (a Access) Text(ctx context.Context, c *http.Client, address string) (text 
 	if s.login != nil {
 		own.Indexes = []Source{s}
 	}
-	client := a.Client(c, own)
-	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
-		if r.URL.Scheme != "https" || len(via) == maxRedirects {
-			return unfetchable(address, fmt.Errorf("it redirects to %s", deps.Hidden(r.URL.String())))
+	client := r.access().Client(r.HTTP, own)
+	client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
+		if next.URL.Scheme != "https" || len(via) == maxRedirects {
+			return unfetchable(address, fmt.Errorf("it redirects to %s", deps.Hidden(next.URL.String())))
 		}
 		return nil
 	}

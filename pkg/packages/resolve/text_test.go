@@ -76,8 +76,8 @@ func TestText(t *testing.T) {
 		"a broken server":    {address: "https://HOST/down.txt", want: "fetching https://HOST/down.txt: it answers 500 Internal Server Error", asked: attempts},
 	} {
 		asked, login = 0, ""
-		a := Access{Home: c.home, Getenv: func(name string) string { return map[string]string{"PASSWORD": "s3cr3t"}[name] }}
-		text, err := a.Text(t.Context(), server.Client(), strings.Replace(c.address, "HOST", host, 1))
+		r := Resolver{HTTP: server.Client(), Home: c.home, Environ: []string{"PASSWORD=s3cr3t"}}
+		text, err := r.Text(t.Context(), strings.Replace(c.address, "HOST", host, 1))
 		if asked != c.asked || c.want == "" && login != c.login {
 			t.Errorf("%s: %d requests, want %d, the last with %q", name, asked, c.asked, login)
 		}

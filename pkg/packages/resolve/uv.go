@@ -72,11 +72,7 @@ func readResult(j *job) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxResult+1))
-	if err == nil && len(text) > maxResult {
-		err = fmt.Errorf("it has more than %d MiB", maxResult>>20)
-	}
-	return text, err
+	return io.ReadAll(&limited{r: f, left: maxResult, full: fmt.Errorf("it has more than %d MiB", maxResult>>20)})
 }
 
 func (uv) read(j *job) ([]deps.Package, error) {
