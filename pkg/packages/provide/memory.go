@@ -18,22 +18,13 @@ type refusal struct {
 	When time.Time `json:"when"`
 }
 
-func remember(m image.Memory, repository, why string, now time.Time) {
-	m.Save("refused "+repository, refusal{why, now})
-}
-
-// forget forgets that a registry refused images: it has just taken one.
-func forget(m image.Memory, repository string, now time.Time) {
-	if Unwritable(m, repository, now) != "" {
-		remember(m, repository, "", now)
-	}
-}
+func refusedKey(repository string) string { return "refused " + repository }
 
 // Unwritable returns why images can't be sent to a repository, "" if they can as far as is
 // remembered.
 func Unwritable(m image.Memory, repository string, now time.Time) string {
 	var r refusal
-	if !m.Load("refused "+repository, &r) || now.Sub(r.When) > unwritableFor || now.Before(r.When) {
+	if !m.Load(refusedKey(repository), &r) || now.Sub(r.When) > unwritableFor || now.Before(r.When) {
 		return ""
 	}
 	return r.Why

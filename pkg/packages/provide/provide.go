@@ -95,7 +95,7 @@ func (p *Provider) Check(plan decide.Plan) error {
 
 // made remembers that a registry has taken an image.
 func (p *Provider) made(plan decide.Plan, done decide.Provided) {
-	forget(p.Images.Memory, plan.Repository, p.Now())
+	p.Images.Memory.Delete(refusedKey(plan.Repository))
 	p.Images.Memory.Delete(lostKey(plan.Image))
 	if plan.Settings.RefreshDeps {
 		p.refreshed(done.Digests)
@@ -109,7 +109,7 @@ func (p *Provider) instead(plan decide.Plan, because error) decide.Plan {
 	}
 	why, _ := obstacle(because)
 	if unwritable(because) {
-		remember(p.Images.Memory, plan.Repository, why, p.Now())
+		p.Images.Memory.Save(refusedKey(plan.Repository), refusal{why, p.Now()})
 	}
 	return plan.AsPrebuilt(why)
 }
