@@ -45,7 +45,7 @@ func (p place) settings() []setting { return []setting{p.project, p.zone, p.clus
 
 // kubeName returns gcloud's name for the cluster in a kubeconfig.
 func (p place) kubeName() string {
-	return strings.Join([]string{"gke", p.project.value, p.zone.value, p.cluster.value}, "_")
+	return Names{Project: p.project.value, Zone: p.zone.value, Cluster: p.cluster.value}.Context()
 }
 
 func placeOfFlags(f Flags) place {

@@ -106,7 +106,7 @@ func pathOf(env func(string) string) string {
 func readFile(path string) (ProfileFile, []byte, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ProfileFile{Path: path}, nil, nil
+		return ProfileFile{Path: path, profiles: map[string]Profile{}}, nil, nil
 	}
 	if err != nil {
 		return ProfileFile{}, nil, fmt.Errorf("reading the profiles: %w: name a file with KINETIC_PROFILES_FILE that can be read", err)

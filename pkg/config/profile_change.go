@@ -9,6 +9,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // Names of the parts of the file.
@@ -80,15 +83,9 @@ func newDraft(path string) (*ProfileDraft, error) {
 			return nil, fmt.Errorf("reading the profiles: %s: %w", path, err)
 		}
 	}
-	if d.text == nil { // no file, or null in it
-		d.text = map[string]any{}
-	}
 	d.profilesText, _ = d.text[profilesKey].(map[string]any) // null or missing: none
 	if d.profilesText == nil {
 		d.profilesText = map[string]any{}
-	}
-	if d.profiles == nil {
-		d.profiles = map[string]Profile{}
 	}
 	return d, nil
 }
@@ -99,11 +96,9 @@ func (d *ProfileDraft) Put(p Profile) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	text, _ := d.profilesText[p.Name].(map[string]any)
-	text = maps.Clone(text)
-	if text == nil {
-		text = map[string]any{}
-	}
+	old, _ := d.profilesText[p.Name].(map[string]any)
+	text := map[string]any{}
+	maps.Copy(text, old)
 	for _, f := range fields() {
 		switch value := *f.of(&p); {
 		case value != "":
@@ -149,7 +144,8 @@ func (d *ProfileDraft) Unset() { d.Current = "" }
 
 // encode returns the text of the file, as the Python package writes it.
 func (d *ProfileDraft) encode() ([]byte, error) {
-	text := maps.Clone(d.text)
+	text := map[string]any{}
+	maps.Copy(text, d.text)
 	text[profilesKey], text[currentKey] = d.profilesText, nil
 	if d.Current != "" {
 		text[currentKey] = d.Current
@@ -162,6 +158,28 @@ func (d *ProfileDraft) encode() ([]byte, error) {
 		return nil, fmt.Errorf("writing the profiles as JSON: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// lockTime is how long to wait for a lock. It is held for milliseconds.
+const lockTime = 10 * time.Second
+
+// lock takes a file's lock, which no other process and no other caller in this one has then. The
+// file stays: removing it would let two have the lock.
+func lock(ctx context.Context, path string) (release func(), err error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	wait, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	if err := platform.Wait(wait, file); err != nil {
+		_ = file.Close()
+		if wait.Err() != nil {
+			return nil, fmt.Errorf("waiting for another program that changes them, which has locked %s: %w", path, err)
+		}
+		return nil, fmt.Errorf("locking %s: %w", path, err)
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // replace writes a file in one step: after a crash it has the old text or the new one.
