@@ -8,25 +8,16 @@ import (
 )
 
 // compiled are the expressions that Of has compiled, by their texts.
-var compiled struct {
-	sync.RWMutex
+var compiled = struct {
+	sync.Mutex
 	byText map[string]*regexp.Regexp
-}
+}{byText: map[string]*regexp.Regexp{}}
 
 // Of returns the expression of a text, which is compiled once. One that does not compile
 // panics, as in regexp.MustCompile.
 func Of(text string) *regexp.Regexp {
-	compiled.RLock()
-	found := compiled.byText[text]
-	compiled.RUnlock()
-	if found != nil {
-		return found
-	}
 	compiled.Lock()
 	defer compiled.Unlock()
-	if compiled.byText == nil {
-		compiled.byText = map[string]*regexp.Regexp{}
-	}
 	if compiled.byText[text] == nil {
 		compiled.byText[text] = regexp.MustCompile(text)
 	}

@@ -2,6 +2,7 @@
 package version
 
 import (
+	"cmp"
 	"regexp"
 	"runtime/debug"
 )
@@ -38,10 +39,7 @@ func Read() Info {
 }
 
 func read(build *debug.BuildInfo) Info {
-	info := Info{Version: linked, Commit: linkedCommit, Time: linkedTime}
-	if info.Version == "" {
-		info.Version = fromBuildInfo(build)
-	}
+	info := Info{Version: cmp.Or(linked, fromBuildInfo(build)), Commit: linkedCommit, Time: linkedTime}
 	if info.Commit != "" {
 		return info
 	}
