@@ -2,7 +2,6 @@ package config
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -71,7 +70,7 @@ func (n Names) Account(of string) string {
 		return id
 	}
 	sum := sha256.Sum256([]byte(n.Cluster))
-	end := "-" + hex.EncodeToString(sum[:])[:6] + "-" + of
+	end := fmt.Sprintf("-%x-%s", sum[:3], of)
 	return strings.TrimRight(id[:maxAccount-len(end)], "-") + end
 }
 

@@ -85,9 +85,6 @@ func (i Image) check() error {
 	if !lazyregexp.Of(reference).MatchString(i.Base) {
 		return fmt.Errorf("the base image %q: expected a reference such as python:3.12-slim", i.Base)
 	}
-	if i.Installer != UV && i.Installer != Pip {
-		return fmt.Errorf("the installer %q: expected %s or %s", i.Installer, UV, Pip)
-	}
 	lines := slices.Concat(i.Options, i.Requirements, i.Constraints)
 	for _, p := range i.Large {
 		if !lazyregexp.Of(project).MatchString(p.Project) {

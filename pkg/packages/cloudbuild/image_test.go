@@ -144,7 +144,6 @@ func TestSourceRefuses(t *testing.T) {
 		`the base image "x\nRUN y"`:     func(i *cloudbuild.Image) { i.Base = "x\nRUN y" },
 		`the base image "x AS y"`:       func(i *cloudbuild.Image) { i.Base = "x AS y" },
 		`the base image ""`:             func(i *cloudbuild.Image) { i.Base = "" },
-		`the installer "conda"`:         func(i *cloudbuild.Image) { i.Installer = "conda" },
 		`the requirement "a\nb"`:        func(i *cloudbuild.Image) { i.Requirements = []string{"a\nb"} },
 		`the project "Torch"`:           func(i *cloudbuild.Image) { i.Large = []cloudbuild.Package{{Project: "Torch"}} },
 		`the requirement "x\ny"`:        func(i *cloudbuild.Image) { i.Large = []cloudbuild.Package{{Project: "torch", Requirement: "x\ny"}} },

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,6 +73,5 @@ func newSource(reused Reused, files []File) (Source, error) {
 	if err := errors.Join(archive.Close(), zip.Close()); err != nil {
 		return Source{}, err
 	}
-	sum := sha256.Sum256(data.Bytes())
-	return Source{Name: "builds/" + hex.EncodeToString(sum[:]) + ".tar.gz", Data: data.Bytes(), Reused: reused}, nil
+	return Source{Name: fmt.Sprintf("builds/%x.tar.gz", sha256.Sum256(data.Bytes())), Data: data.Bytes(), Reused: reused}, nil
 }

@@ -3,7 +3,6 @@ package decide
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,10 +103,7 @@ func (p *Plan) linkedFiles() (sums []string, err error) {
 	return sums, nil
 }
 
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
+func digest(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
 func sorted(words []string) []string { return slices.Sorted(slices.Values(words)) }
 

@@ -259,7 +259,7 @@ func (p *Plan) chooseBase(in Input) error {
 	}
 	python := in.Images.Python
 	if python != "" && !slices.Contains(Pythons(), python) {
-		return unknownPython(python)
+		return fmt.Errorf("--python %s: there are base images for %s; name another with --base-image", python, strings.Join(Pythons(), ", "))
 	}
 	if python == "" {
 		python = allowed(cmp.Or(in.Python, newest()), in.Wanted.RequiresPython)
@@ -269,10 +269,6 @@ func (p *Plan) chooseBase(in Input) error {
 		return fmt.Errorf("%s requires Python %s, and the job would have Python %s: choose another with --python or --base-image", in.Wanted.Source, in.Wanted.RequiresPython, p.Base.full())
 	}
 	return nil
-}
-
-func unknownPython(python string) error {
-	return fmt.Errorf("--python %s: there are base images for %s; name another with --base-image", python, strings.Join(Pythons(), ", "))
 }
 
 func newest() string { return Pythons()[len(Pythons())-1] }

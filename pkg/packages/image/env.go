@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -66,9 +65,6 @@ func (e Env) check() (Env, error) {
 	base, err := name.ParseReference(e.Base)
 	if err != nil {
 		return e, &BaseError{e.Base, err}
-	}
-	if e.Arch == "" {
-		return e, errors.New("an image needs an architecture, such as amd64")
 	}
 	e.Base = base.Name()
 	e.Wheels = slices.Clone(e.Wheels)

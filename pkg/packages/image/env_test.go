@@ -59,7 +59,6 @@ func TestEnvironmentsThatCannotBe(t *testing.T) {
 		want   string
 	}{
 		"base":      {func(e *image.Env) { e.Base = "Python" }, "the base image Python: could not parse reference"},
-		"arch":      {func(e *image.Env) { e.Arch = "" }, "an image needs an architecture, such as amd64"},
 		"file":      {func(e *image.Env) { e.Wheels[0].File = "six.tar.gz" }, `"six.tar.gz" is not the file name of a wheel`},
 		"hash":      {func(e *image.Env) { e.Wheels[0].SHA256 = "ABC" }, `six-1.16.0-py2.py3-none-any.whl: "ABC" is not a SHA-256`},
 		"no place":  {func(e *image.Env) { e.Wheels[0].URL = "" }, "six-1.16.0-py2.py3-none-any.whl: neither a URL nor a file to read it from is known"},

@@ -2,7 +2,6 @@ package provide
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -57,8 +56,7 @@ func (d document) text() (written, error) {
 		return written{}, err
 	}
 	text = append(text, '\n')
-	sum := sha256.Sum256(text)
-	return written{string(text), hex.EncodeToString(sum[:])}, nil
+	return written{string(text), fmt.Sprintf("%x", sha256.Sum256(text))}, nil
 }
 
 // wishDocument returns the document of a plan for what installs the packages, and chooses them if
