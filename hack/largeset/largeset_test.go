@@ -57,14 +57,14 @@ func TestChangeOfASmallWheel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wheels []image.Wheel
+	var wheels []wheel.Source
 	var total int64
-	add := func(project, version string, size int64) image.Wheel {
+	add := func(project, version string, size int64) wheel.Source {
 		w, err := d.MakeWheel(project, version, size)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return image.Wheel{File: w.File, SHA256: w.SHA256, Path: filepath.Join(d.Dir, w.File), Size: w.Size}
+		return wheel.Source{File: w.File, SHA256: w.SHA256, Path: filepath.Join(d.Dir, w.File), Size: w.Size}
 	}
 	for project, size := range large {
 		wheels = append(wheels, add(project, "1.0", size<<20))
@@ -94,7 +94,7 @@ func TestChangeOfASmallWheel(t *testing.T) {
 }
 
 // makeImage makes the image of wheels, as run does.
-func makeImage(t *testing.T, d *depot.Depot, base string, wheels []image.Wheel) image.Made {
+func makeImage(t *testing.T, d *depot.Depot, base string, wheels []wheel.Source) image.Made {
 	t.Helper()
 	c := &image.Client{TempDir: t.TempDir()}
 	facts, err := c.Inspect(t.Context(), base, "amd64")

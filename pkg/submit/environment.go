@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
@@ -55,7 +55,7 @@ func (p Planned) Started() api.Spec {
 }
 
 // Packages returns wheels as a handle names them.
-func Packages(wheels []image.Wheel) (all []api.Package) {
+func Packages(wheels []wheel.Source) (all []api.Package) {
 	for _, w := range wheels {
 		all = append(all, api.Package{File: w.File, SHA256: w.SHA256})
 	}

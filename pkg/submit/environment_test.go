@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // planOf plans a job of a project with some files, in a cluster of GKE unless it is changed.
@@ -158,7 +158,7 @@ func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
 func TestWithEnvironment(t *testing.T) {
 	p := Planned{Secrets: map[string]string{"TOKEN": "t"}, Spec: api.Spec{SecretEnv: []string{"TOKEN"}}}
 	secrets := p.Secrets
-	got := p.WithEnvironment(decide.Provided{Image: "i", SHA256: "s", Netrc: "machine h", Wheels: []image.Wheel{{File: "f", SHA256: "h"}}})
+	got := p.WithEnvironment(decide.Provided{Image: "i", SHA256: "s", Netrc: "machine h", Wheels: []wheel.Source{{File: "f", SHA256: "h"}}})
 	if got.Spec.Image != "i" || got.Spec.EnvironmentSHA256 != "s" || !slices.Equal(got.Spec.SecretEnv, []string{api.Contract.Names.Netrc, "TOKEN"}) || got.Secrets[api.Contract.Names.Netrc] != "machine h" {
 		t.Errorf("plan %+v", got)
 	}
@@ -169,7 +169,7 @@ func TestWithEnvironment(t *testing.T) {
 
 func TestHandleNamesThePackages(t *testing.T) {
 	p := planned(t, "{}").WithEnvironment(decide.Provided{Plan: decide.Plan{Mode: decide.Prebuilt}, Image: "i", SHA256: "s",
-		Digests: []string{"sha256:d"}, Wheels: []image.Wheel{{File: "f", SHA256: "h"}}})
+		Digests: []string{"sha256:d"}, Wheels: []wheel.Source{{File: "f", SHA256: "h"}}})
 	sent, err := apply(t.Context(), p, registry(t, workload{start: well, ready: well}))
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 func TestPlanOfPathways(t *testing.T) {
@@ -149,7 +150,7 @@ func TestDoubtsOfPathways(t *testing.T) {
 // The version of JAX is that of the wheels, once they are known.
 func TestRuntimeOfWheels(t *testing.T) {
 	p := Planned{Spec: api.Spec{Pathways: &api.Pathways{}}, request: api.Request{Pathways: api.PathwaysWish{Images: "mirror.example/pw"}}}
-	p = p.WithEnvironment(decide.Provided{Wheels: []image.Wheel{{File: "jaxlib-0.9.1-cp312-cp312-manylinux_2_27_x86_64.whl"}, {File: "jax-0.9.2-py3-none-any.whl"}}})
+	p = p.WithEnvironment(decide.Provided{Wheels: []wheel.Source{{File: "jaxlib-0.9.1-cp312-cp312-manylinux_2_27_x86_64.whl"}, {File: "jax-0.9.2-py3-none-any.whl"}}})
 	p, err := p.WithRuntime()
 	if err != nil {
 		t.Fatal(err)

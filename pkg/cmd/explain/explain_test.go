@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
@@ -172,7 +172,7 @@ func TestExplainedVersions(t *testing.T) {
 		t.Errorf("versions that nobody knows:\n%s", got)
 	}
 	for i := range 12 {
-		outlook.Wheels = append(outlook.Wheels, image.Wheel{File: fmt.Sprintf("package_%02d-1.0-py3-none-any.whl", i), SHA256: "ab"})
+		outlook.Wheels = append(outlook.Wheels, wheel.Source{File: fmt.Sprintf("package_%02d-1.0-py3-none-any.whl", i), SHA256: "ab"})
 	}
 	got := New(p, outlook, price.Table{})
 	if text := got.Text(); !strings.Contains(text, "\nversions     12: package-00 1.0, package-01 1.0,") || !strings.Contains(text, "\n             package-05 1.0,") {

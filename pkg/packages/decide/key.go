@@ -199,17 +199,17 @@ func (p *Plan) readLock() error {
 }
 
 // Wheels returns the wheels of packages, and whether every package has one.
-func Wheels(packages []deps.Package) (wheels []image.Wheel, whole bool) {
+func Wheels(packages []deps.Package) (wheels []wheel.Source, whole bool) {
 	for _, p := range packages {
 		if p.Wheel == nil {
 			return nil, false
 		}
-		wheels = append(wheels, image.Wheel{File: p.Wheel.Name, SHA256: p.Wheel.SHA256, URL: p.Wheel.URL, Path: p.Wheel.Path, Size: p.Wheel.Size})
+		wheels = append(wheels, *p.Wheel)
 	}
 	return wheels, true
 }
 
 // Env returns what the image consists of, given the base's Python and the wheels.
-func (p Plan) Env(python string, wheels []image.Wheel) image.Env {
+func (p Plan) Env(python string, wheels []wheel.Source) image.Env {
 	return image.Env{Base: p.Base.Ref, Arch: p.Arch, Layout: p.Layout(python), InBase: p.InBase, Bytecode: true, Wheels: wheels}
 }

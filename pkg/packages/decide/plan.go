@@ -9,8 +9,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // Mode is how a job gets its packages.
@@ -86,7 +86,7 @@ type Plan struct {
 	// Key is the hash of everything that is wished for.
 	Key string
 	// Locked are the wheels of a lock, as far as they are known without asking a registry.
-	Locked []image.Wheel
+	Locked []wheel.Source
 	// locked are the names of the packages that a lock has for this target, nil if it was not read.
 	locked   []string
 	steering []string

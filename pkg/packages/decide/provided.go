@@ -1,6 +1,6 @@
 package decide
 
-import "github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+import "github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 
 // Provided is the environment of a job.
 type Provided struct {
@@ -14,7 +14,7 @@ type Provided struct {
 	// SHA256 names the blob that says what the pod installs, "" for nothing.
 	SHA256 string
 	// Wheels are what is installed, as far as it is known.
-	Wheels []image.Wheel
+	Wheels []wheel.Source
 	// Netrc are the credentials with which the pod reaches indexes, "" for none.
 	Netrc string
 	// Phase and Detail say what was done, "" if there was nothing to do.

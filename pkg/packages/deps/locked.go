@@ -46,22 +46,13 @@ type Package struct {
 	Name    string // normalized
 	Version string // "" if only its source is known
 	// Wheel is the wheel that fits the target, nil if none does.
-	Wheel *WheelFile
+	Wheel *wheel.Source
 	// Source is what the package has to be built from if there is no wheel, such as
 	// git+https://HOST/REPOSITORY@COMMIT, and Why says why no wheel is taken.
 	Source string
 	Why    error
 	// SourceSHA256 is the hash of a source that is an archive, "" if the lock does not have it.
 	SourceSHA256 string
-}
-
-// WheelFile is a wheel. Either URL or Path is set.
-type WheelFile struct {
-	Name   string
-	URL    string
-	Path   string // absolute
-	SHA256 string // in hexadecimal
-	Size   int64  // in bytes, 0 if it is not known
 }
 
 // Environment returns what markers are evaluated for.
@@ -150,8 +141,8 @@ func (p *Package) source(f file) {
 
 func (o LockOptions) path(f file) string { return under(o.Dir, filepath.FromSlash(f.Path)) }
 
-func (f file) checked(o LockOptions) (WheelFile, error) {
-	found := WheelFile{Name: f.name(), URL: f.URL, Size: f.Size}
+func (f file) checked(o LockOptions) (wheel.Source, error) {
+	found := wheel.Source{File: f.name(), URL: f.URL, Size: f.Size}
 	if f.Path != "" {
 		found.URL, found.Path = "", o.path(f)
 		if !f.linked && !Contains(o.Root, found.Path) && !Contains(o.Dir, found.Path) {
@@ -159,16 +150,16 @@ func (f file) checked(o LockOptions) (WheelFile, error) {
 		}
 	}
 	if found.SHA256 = f.sha256(); found.SHA256 == "" && f.linked {
-		return found.Hashed()
+		return Hashed(found)
 	}
 	if !lazyregexp.Of(sha256Form).MatchString(found.SHA256) {
-		return found, fmt.Errorf("%s has no SHA-256: lock the project again with an index that has hashes", found.Name)
+		return found, fmt.Errorf("%s has no SHA-256: lock the project again with an index that has hashes", found.File)
 	}
 	return found, nil
 }
 
-// Hashed returns a file on this machine with its size and hash. A hash that is known must be the right one.
-func (f WheelFile) Hashed() (WheelFile, error) {
+// Hashed returns a wheel on this machine with its size and hash. A hash that is known must be the right one.
+func Hashed(f wheel.Source) (wheel.Source, error) {
 	sum, size, err := sumOf(f.Path)
 	if err != nil {
 		return f, fmt.Errorf("reading a wheel: %w", err)

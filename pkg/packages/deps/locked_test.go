@@ -28,7 +28,7 @@ func summary(l Lock) []string {
 	for _, p := range l.Packages {
 		from := p.Source
 		if p.Wheel != nil {
-			from = p.Wheel.Name + " " + p.Wheel.SHA256[:1]
+			from = p.Wheel.File + " " + p.Wheel.SHA256[:1]
 		}
 		all = append(all, strings.Join(strings.Fields(p.Name+" "+p.Version+" "+from), " "))
 	}
@@ -137,7 +137,7 @@ func TestReadPyLock(t *testing.T) {
 	if l.Packages[0].SourceSHA256 != hashA || l.Packages[1].SourceSHA256 != "" || l.Packages[2].SourceSHA256 != "" {
 		t.Errorf("the hashes of sources are %q, %q, %q", l.Packages[0].SourceSHA256, l.Packages[1].SourceSHA256, l.Packages[2].SourceSHA256)
 	}
-	if diff := cmp.Diff(&WheelFile{Name: "doc-3-py3-none-any.whl", Path: "/project/wheels/doc-3-py3-none-any.whl", SHA256: hashA}, l.Packages[2].Wheel); diff != "" {
+	if diff := cmp.Diff(&wheel.Source{File: "doc-3-py3-none-any.whl", Path: "/project/wheels/doc-3-py3-none-any.whl", SHA256: hashA}, l.Packages[2].Wheel); diff != "" {
 		t.Error(diff)
 	}
 	if got := l.Packages[3].Wheel; got.Size != 12 || !strings.HasPrefix(got.URL, "https://h/x/") {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // TestFilesOfUV: uv writes only the names of wheels that are files of the project.
@@ -27,7 +29,7 @@ func TestFilesOfUV(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, l, err)
 			continue
 		}
-		var got WheelFile
+		var got wheel.Source
 		if p := l.Packages[0].Wheel; p != nil {
 			got = *p
 		}

@@ -103,18 +103,18 @@ func newIndex(t testing.TB) *index {
 }
 
 // add publishes a wheel.
-func (x *index) add(t testing.TB, project, version string, files ...file) image.Wheel {
+func (x *index) add(t testing.TB, project, version string, files ...file) wheel.Source {
 	t.Helper()
 	name, data := wheelOf(t, project, version, files...)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.files[name] = data
 	sum := sha256.Sum256(data)
-	return image.Wheel{File: name, SHA256: hex.EncodeToString(sum[:]), URL: x.url + "/" + name, Size: int64(len(data))}
+	return wheel.Source{File: name, SHA256: hex.EncodeToString(sum[:]), URL: x.url + "/" + name, Size: int64(len(data))}
 }
 
 // module publishes a wheel of one module with some data that can't be compressed.
-func (x *index) module(t testing.TB, project, version string, size int) image.Wheel {
+func (x *index) module(t testing.TB, project, version string, size int) wheel.Source {
 	t.Helper()
 	return x.add(t, project, version,
 		file{name: project + "/__init__.py", data: "version = '" + version + "'\n"},

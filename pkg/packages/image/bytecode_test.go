@@ -108,7 +108,7 @@ func TestFirstBytecodeWins(t *testing.T) {
 	e.Wheels = e.Wheels[1:2]
 	mustMake(t, client(t), s, e, image.Options{Compiler: compiler})
 	others := s.tags(t, "w-"+e.Wheels[0].SHA256)[0]
-	e.Wheels = []image.Wheel{alpha}
+	e.Wheels = []wheel.Source{alpha}
 	x.disturb = func(http.ResponseWriter, *http.Request) bool {
 		s.put(t, "acme/env:"+strings.Replace(others, others[2:66], alpha.SHA256, 1), s.image(t, others))
 		return false
@@ -150,7 +150,7 @@ func TestImageEqualsPipsInstallation(t *testing.T) {
 		t.Skipf("python3 has no pip: %v: %s", err, out)
 	}
 	e.Bytecode = false
-	e.Wheels = []image.Wheel{
+	e.Wheels = []wheel.Source{
 		x.add(t, "plain", "1", file{name: "plain/__init__.py", data: "x = 1\n"}, file{name: "plain/data.bin", data: noise(1, 100_000)}),
 		x.add(t, "ns_one", "1", file{name: "ns/one.py", data: "one = 1\n"}, file{name: "ns_one-1.data/data/share/one.txt", data: "one"}),
 		x.add(t, "tools", "2.0", file{name: "tools.py", data: "def main(): pass\n"},

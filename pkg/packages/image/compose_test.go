@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // The media types of layers are those of the base: Docker's or OCI's, never both.
@@ -54,7 +55,7 @@ func TestMediaTypes(t *testing.T) {
 func TestOverlaps(t *testing.T) {
 	t.Parallel()
 	s, x := inProcess(t), newIndex(t)
-	e := image.Env{Base: s.put(t, "library/python:3.12", python(t, "")), Arch: "amd64", Layout: layout, Wheels: []image.Wheel{
+	e := image.Env{Base: s.put(t, "library/python:3.12", python(t, "")), Arch: "amd64", Layout: layout, Wheels: []wheel.Source{
 		x.add(t, "one", "1", file{name: "ns/__init__.py", data: "one = 1\n"}, file{name: "one.bin", data: noise(1, 9_000)}),
 		x.add(t, "two", "1", file{name: "ns/__init__.py", data: "two = 2\n"}, file{name: "two.bin", data: noise(2, 10_000)}),
 	}}

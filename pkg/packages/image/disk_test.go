@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // The file of the disk that is full is a link to the device that always is.
@@ -25,7 +27,7 @@ func TestDiskIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := fetcher{create: func() (*os.File, error) { return os.OpenFile(full, os.O_RDWR, 0) }}
-	_, err := f.fetch(context.Background(), Wheel{File: "a-1-py3-none-any.whl", Path: path})
+	_, err := f.fetch(context.Background(), wheel.Source{File: "a-1-py3-none-any.whl", Path: path})
 	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "store a-1-py3-none-any.whl: ") || !strings.Contains(err.Error(), "; free some space") {
 		t.Errorf("err = %v", err)
 	}

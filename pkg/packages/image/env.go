@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -20,21 +19,12 @@ const format = 3
 
 // Env is what an image consists of.
 type Env struct {
-	Base     string       // a reference, such as "python:3.12-slim"
-	Arch     string       // "amd64"; an index has an image for each
-	Layout   wheel.Layout // where the wheels are installed; its Python must be the base's
-	InBase   bool         // whether the wheels go into the base's own Python, at the layout's prefix, instead of an environment
-	Bytecode bool         // whether modules are to be compiled; without an interpreter they are not
-	Wheels   []Wheel      // in any order
-}
-
-// Wheel is one to install.
-type Wheel struct {
-	File   string // its name, "six-1.16.0-py2.py3-none-any.whl"
-	SHA256 string // in lower-case hex digits
-	URL    string // http or https, from which it is fetched
-	Path   string // where it is on this machine; then URL is not used
-	Size   int64  // 0 if it is unknown
+	Base     string         // a reference, such as "python:3.12-slim"
+	Arch     string         // "amd64"; an index has an image for each
+	Layout   wheel.Layout   // where the wheels are installed; its Python must be the base's
+	InBase   bool           // whether the wheels go into the base's own Python, at the layout's prefix, instead of an environment
+	Bytecode bool           // whether modules are to be compiled; without an interpreter they are not
+	Wheels   []wheel.Source // to install, in any order
 }
 
 // Tag returns the name of the image in a repository. It depends on all that decides about
@@ -47,7 +37,7 @@ func (e Env) Tag() (string, error) {
 	}
 	wheels := [][2]string{}
 	for _, w := range checked.Wheels {
-		wheels = append(wheels, [2]string{w.project(), w.SHA256})
+		wheels = append(wheels, [2]string{w.Project(), w.SHA256})
 	}
 	text, err := json.Marshal([]any{format, wheel.Format, checked.Base, e.Arch, e.Layout.Prefix, e.Layout.Python, e.Bytecode, wheels})
 	if err != nil {
@@ -56,8 +46,6 @@ func (e Env) Tag() (string, error) {
 	sum := sha256.Sum256(text)
 	return "e-" + hex.EncodeToString(sum[:])[:40], nil
 }
-
-const sha256Pattern = `^[0-9a-f]{64}$`
 
 // check returns the environment in the form that decides about its name: the base's whole
 // reference, and the wheels by project.
@@ -69,44 +57,25 @@ func (e Env) check() (Env, error) {
 	e.Base = base.Name()
 	e.Wheels = slices.Clone(e.Wheels)
 	for _, w := range e.Wheels {
-		if err := w.check(); err != nil {
+		if err := w.Check(); err != nil {
 			return e, err
 		}
 	}
-	slices.SortFunc(e.Wheels, func(a, b Wheel) int { return cmp.Compare(a.project(), b.project()) })
+	slices.SortFunc(e.Wheels, func(a, b wheel.Source) int { return cmp.Compare(a.Project(), b.Project()) })
 	for i := 1; i < len(e.Wheels); i++ {
-		if a, b := e.Wheels[i-1], e.Wheels[i]; a.project() == b.project() {
+		if a, b := e.Wheels[i-1], e.Wheels[i]; a.Project() == b.Project() {
 			return e, fmt.Errorf("%s and %s are of one project: an environment has one version of each", a.File, b.File)
 		}
 	}
 	return e, nil
 }
 
-func (w Wheel) check() error {
-	if _, err := wheel.ParseName(w.File); err != nil {
-		return err
-	}
-	if !lazyregexp.Of(sha256Pattern).MatchString(w.SHA256) {
-		return fmt.Errorf("%s: %q is not a SHA-256: 64 lower-case hex digits", w.File, w.SHA256)
-	}
-	if w.URL == "" && w.Path == "" {
-		return fmt.Errorf("%s: neither a URL nor a file to read it from is known", w.File)
-	}
-	return nil
-}
-
-// project returns the normalized name of the wheel's project. The wheel was checked.
-func (w Wheel) project() string {
-	parsed, _ := wheel.ParseName(w.File)
-	return parsed.Project()
-}
-
 // InOrder returns wheels in the order in which an environment gets them, in an image and in a pod: the
 // largest first. Of two with one file, the later one's counts.
-func InOrder(wheels []Wheel) []Wheel {
+func InOrder(wheels []wheel.Source) []wheel.Source {
 	ordered := slices.Clone(wheels)
-	slices.SortFunc(ordered, func(a, b Wheel) int {
-		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.project(), b.project()))
+	slices.SortFunc(ordered, func(a, b wheel.Source) int {
+		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Project(), b.Project()))
 	})
 	return ordered
 }

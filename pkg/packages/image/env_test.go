@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 func exampleEnv() image.Env {
-	return image.Env{Base: "python:3.12-slim", Arch: "amd64", Layout: layout, Bytecode: true, Wheels: []image.Wheel{
+	return image.Env{Base: "python:3.12-slim", Arch: "amd64", Layout: layout, Bytecode: true, Wheels: []wheel.Source{
 		{File: "six-1.16.0-py2.py3-none-any.whl", SHA256: strings.Repeat("a", 64), URL: "https://example.com/six"},
 		{File: "Flask-3.0.0-py3-none-any.whl", SHA256: strings.Repeat("b", 64), URL: "https://example.com/flask"},
 	}}

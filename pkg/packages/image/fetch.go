@@ -14,12 +14,13 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // Fetch returns a temporary file with a wheel, whose hash was checked. The caller closes and
 // removes it. A wheel with a URL is fetched with from.
-func (c *Client) Fetch(ctx context.Context, from *http.Client, w Wheel) (*os.File, error) {
-	if err := w.check(); err != nil {
+func (c *Client) Fetch(ctx context.Context, from *http.Client, w wheel.Source) (*os.File, error) {
+	if err := w.Check(); err != nil {
 		return nil, err
 	}
 	create := func() (*os.File, error) { return os.CreateTemp(c.TempDir, "kinetic-wheel-") }
@@ -34,7 +35,7 @@ type fetcher struct {
 }
 
 // fetch returns the file of a wheel. The caller closes and removes it. If the network fails, it tries again.
-func (f fetcher) fetch(ctx context.Context, w Wheel) (*os.File, error) {
+func (f fetcher) fetch(ctx context.Context, w wheel.Source) (*os.File, error) {
 	const attempts = 4
 	to, err := f.create()
 	if err != nil {
@@ -63,10 +64,10 @@ func discard(f *os.File) error {
 }
 
 // copy copies a wheel into an empty file, and checks it.
-func (f fetcher) copy(ctx context.Context, w Wheel, to *os.File) error {
+func (f fetcher) copy(ctx context.Context, w wheel.Source, to *os.File) error {
 	from, err := f.open(ctx, w)
 	if err != nil {
-		return fmt.Errorf("fetch %s from %s: %w", w.File, w.place(), err)
+		return fmt.Errorf("fetch %s from %s: %w", w.File, placeOf(w), err)
 	}
 	defer from.Close()
 	content := io.Reader(from)
@@ -77,13 +78,13 @@ func (f fetcher) copy(ctx context.Context, w Wheel, to *os.File) error {
 	size, err := io.Copy(io.MultiWriter(to, sum), failing)
 	switch got := hex.EncodeToString(sum.Sum(nil)); {
 	case failing.err != nil:
-		return fmt.Errorf("fetch %s from %s: %w", w.File, w.place(), backoff.Passing(failing.err))
+		return fmt.Errorf("fetch %s from %s: %w", w.File, placeOf(w), backoff.Passing(failing.err))
 	case err != nil:
 		return fmt.Errorf("store %s: %w; free some space, or set TMPDIR to a larger directory", w.File, err)
 	case w.Size > 0 && size != w.Size:
-		return fmt.Errorf("%s from %s does not have the %d bytes that its lock states; make the lock again, and find out who changed the file", w.File, w.place(), w.Size)
+		return fmt.Errorf("%s from %s does not have the %d bytes that its lock states; make the lock again, and find out who changed the file", w.File, placeOf(w), w.Size)
 	case got != w.SHA256:
-		return fmt.Errorf("%s from %s has the SHA-256 %s, and its lock states %s; make the lock again, and find out who changed the file", w.File, w.place(), got, w.SHA256)
+		return fmt.Errorf("%s from %s has the SHA-256 %s, and its lock states %s; make the lock again, and find out who changed the file", w.File, placeOf(w), got, w.SHA256)
 	}
 	return nil
 }
@@ -104,15 +105,15 @@ func (r *reading) Read(p []byte) (int, error) {
 
 // Sizes returns the sizes of wheels, 0 where nobody says. Those that are not known are asked for with
 // from, and nothing is fetched.
-func (c *Client) Sizes(ctx context.Context, from *http.Client, wheels []Wheel) ([]int64, error) {
+func (c *Client) Sizes(ctx context.Context, from *http.Client, wheels []wheel.Source) ([]int64, error) {
 	return fetcher{client: cmp.Or(from, http.DefaultClient)}.sizes(ctx, wheels, func(int) bool { return false })
 }
 
 // sizes returns the sizes of wheels. Not every resolver tells them; then the server that has the
 // wheel does, if it wants to. It is not asked for those to skip.
-func (f fetcher) sizes(ctx context.Context, wheels []Wheel, skip func(i int) bool) ([]int64, error) {
+func (f fetcher) sizes(ctx context.Context, wheels []wheel.Source, skip func(i int) bool) ([]int64, error) {
 	sizes := make([]int64, len(wheels))
-	parallel.Each(readers, wheels, func(i int, w Wheel) {
+	parallel.Each(readers, wheels, func(i int, w wheel.Source) {
 		if sizes[i] = w.Size; w.Size <= 0 && w.Path == "" && !skip(i) {
 			sizes[i] = f.size(ctx, w)
 		}
@@ -121,7 +122,7 @@ func (f fetcher) sizes(ctx context.Context, wheels []Wheel, skip func(i int) boo
 }
 
 // size asks how large a wheel is; 0 if nobody says.
-func (f fetcher) size(ctx context.Context, w Wheel) int64 {
+func (f fetcher) size(ctx context.Context, w wheel.Source) int64 {
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, w.URL, nil)
 	if err != nil {
 		return 0
@@ -137,7 +138,7 @@ func (f fetcher) size(ctx context.Context, w Wheel) int64 {
 	return max(answer.ContentLength, 0)
 }
 
-func (f fetcher) open(ctx context.Context, w Wheel) (io.ReadCloser, error) {
+func (f fetcher) open(ctx context.Context, w wheel.Source) (io.ReadCloser, error) {
 	if w.Path != "" {
 		return os.Open(w.Path)
 	}
@@ -173,8 +174,8 @@ func refused(code int) error {
 	return err
 }
 
-// place says where a wheel comes from, without what may be a secret, such as a token in the path.
-func (w Wheel) place() string {
+// placeOf says where a wheel comes from, without what may be a secret, such as a token in the path.
+func placeOf(w wheel.Source) string {
 	if w.Path != "" {
 		return w.Path
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // one is an environment of one wheel.
@@ -27,25 +28,25 @@ func TestWheelsThatAreRefused(t *testing.T) {
 	s, x := inProcess(t), newIndex(t)
 	e := one(t, s, x)
 	good := e.Wheels[0]
-	broken := image.Wheel{File: "alpha-1.0-py3-none-any.whl", URL: x.url + "/broken", SHA256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}
+	broken := wheel.Source{File: "alpha-1.0-py3-none-any.whl", URL: x.url + "/broken", SHA256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}
 	x.files["broken"] = nil
 	for name, tt := range map[string]struct {
-		change func(w *image.Wheel)
+		change func(w *wheel.Source)
 		want   string
 	}{
-		"hash":           {func(w *image.Wheel) { w.SHA256 = strings.Repeat("0", 64) }, " has the SHA-256 " + good.SHA256 + ", and its lock states 0000"},
-		"hash of a file": {func(w *image.Wheel) { w.SHA256, w.Path = strings.Repeat("0", 64), write(t, x.files[good.File]) }, " has the SHA-256 " + good.SHA256},
-		"longer":         {func(w *image.Wheel) { w.Size-- }, "does not have the "},
-		"shorter":        {func(w *image.Wheel) { w.Size++ }, "does not have the "},
-		"not there":      {func(w *image.Wheel) { w.URL += "x" }, "the answer is 404 Not Found; the file was removed, make the lock again"},
-		"no file":        {func(w *image.Wheel) { w.Path = "/does/not/exist" }, "fetch alpha-1.0-py3-none-any.whl from /does/not/exist: open"},
-		"no URL":         {func(w *image.Wheel) { w.URL = "http://[x" }, "fetch alpha-1.0-py3-none-any.whl from its URL: that is not a URL"},
-		"a scheme":       {func(w *image.Wheel) { w.URL = "ftp://example.com/x" }, "unsupported protocol scheme"},
-		"no wheel":       {func(w *image.Wheel) { *w = broken }, "the archive is damaged or incomplete"},
+		"hash":           {func(w *wheel.Source) { w.SHA256 = strings.Repeat("0", 64) }, " has the SHA-256 " + good.SHA256 + ", and its lock states 0000"},
+		"hash of a file": {func(w *wheel.Source) { w.SHA256, w.Path = strings.Repeat("0", 64), write(t, x.files[good.File]) }, " has the SHA-256 " + good.SHA256},
+		"longer":         {func(w *wheel.Source) { w.Size-- }, "does not have the "},
+		"shorter":        {func(w *wheel.Source) { w.Size++ }, "does not have the "},
+		"not there":      {func(w *wheel.Source) { w.URL += "x" }, "the answer is 404 Not Found; the file was removed, make the lock again"},
+		"no file":        {func(w *wheel.Source) { w.Path = "/does/not/exist" }, "fetch alpha-1.0-py3-none-any.whl from /does/not/exist: open"},
+		"no URL":         {func(w *wheel.Source) { w.URL = "http://[x" }, "fetch alpha-1.0-py3-none-any.whl from its URL: that is not a URL"},
+		"a scheme":       {func(w *wheel.Source) { w.URL = "ftp://example.com/x" }, "unsupported protocol scheme"},
+		"no wheel":       {func(w *wheel.Source) { *w = broken }, "the archive is damaged or incomplete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := e
-			e.Wheels = []image.Wheel{good}
+			e.Wheels = []wheel.Source{good}
 			tt.change(&e.Wheels[0])
 			var err error
 			requests := s.since(func() { _, err = client(t).Make(context.Background(), s.repo(), e, image.Options{}) })

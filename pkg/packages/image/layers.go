@@ -26,7 +26,7 @@ func (m *maker) layers(ctx context.Context, most int, believe bool) ([]layer, er
 	}
 	var layers []layer
 	for _, group := range wheel.Group(sizes, most) {
-		var wheels []Wheel
+		var wheels []wheel.Source
 		for _, i := range group {
 			wheels = append(wheels, m.env.Wheels[i])
 		}
@@ -49,7 +49,7 @@ func (m *maker) each(ctx context.Context, believe bool) ([]layer, error) {
 		notes.SetLimit(readers)
 		for i, w := range m.env.Wheels {
 			notes.Go(func() (err error) {
-				layers[i], known[i], err = m.recall(group, keyOf([]Wheel{w}, m.env.Layout, m.env.Bytecode))
+				layers[i], known[i], err = m.recall(group, keyOf([]wheel.Source{w}, m.env.Layout, m.env.Bytecode))
 				if known[i] {
 					m.done(1)
 				}
@@ -130,7 +130,7 @@ func (m *maker) sizes(ctx context.Context, known []bool) ([]int64, error) {
 	return sizes, nil
 }
 
-func (m *maker) shared(ctx context.Context, wheels []Wheel, believe bool) (layer, error) {
+func (m *maker) shared(ctx context.Context, wheels []wheel.Source, believe bool) (layer, error) {
 	if believe {
 		if l, ok, err := m.recall(ctx, keyOf(wheels, m.env.Layout, m.env.Bytecode)); ok || err != nil {
 			return l, err
@@ -141,7 +141,7 @@ func (m *maker) shared(ctx context.Context, wheels []Wheel, believe bool) (layer
 
 // obtain returns the layer of wheels that have no note. If bytecode is wanted but can't be
 // compiled here, it returns the layer without bytecode, which may have a note.
-func (m *maker) obtain(ctx context.Context, wheels []Wheel, believe bool) (layer, error) {
+func (m *maker) obtain(ctx context.Context, wheels []wheel.Source, believe bool) (layer, error) {
 	k := keyOf(wheels, m.env.Layout, m.env.Bytecode)
 	if k.bytecode && m.options.Compiler.Python == "" {
 		m.warn("modules are not compiled, since there is no Python %s on this machine: jobs start more slowly", k.layout.Python)
@@ -168,7 +168,7 @@ func (m *maker) obtain(ctx context.Context, wheels []Wheel, believe bool) (layer
 	return m.make(ctx, k, wheels, opened, believe)
 }
 
-func (m *maker) open(file *os.File, w Wheel) (*wheel.Wheel, error) {
+func (m *maker) open(file *os.File, w wheel.Source) (*wheel.Wheel, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", w.File, err)
@@ -176,7 +176,7 @@ func (m *maker) open(file *os.File, w Wheel) (*wheel.Wheel, error) {
 	return wheel.Open(w.File, file, info.Size(), m.env.Layout)
 }
 
-func (m *maker) make(ctx context.Context, k key, wheels []Wheel, opened []*wheel.Wheel, believe bool) (layer, error) {
+func (m *maker) make(ctx context.Context, k key, wheels []wheel.Source, opened []*wheel.Wheel, believe bool) (layer, error) {
 	compiled, err := m.compile(ctx, &k, opened)
 	if err != nil {
 		return layer{}, err

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // small is an environment of three wheels.
@@ -27,7 +28,7 @@ func small(t testing.TB, s *server, x *index) image.Env {
 	if t, ok := t.(*testing.T); ok {
 		base = s.put(t, "library/python:3.12-slim", python(t, "one"))
 	}
-	return image.Env{Base: base, Arch: "amd64", Layout: layout, Wheels: []image.Wheel{
+	return image.Env{Base: base, Arch: "amd64", Layout: layout, Wheels: []wheel.Source{
 		x.module(t, "alpha", "1.0", 20_000), x.module(t, "beta", "1.0", 60_000), x.module(t, "gamma", "1.0", 40_000),
 	}}
 }

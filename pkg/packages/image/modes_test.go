@@ -105,7 +105,7 @@ func (m modes) compare(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := newIndex(t)
-	var wheels []image.Wheel
+	var wheels []wheel.Source
 	for _, w := range m.project.wheels {
 		wheels = append(wheels, x.add(t, w.project, w.version, w.files...))
 	}
@@ -129,7 +129,7 @@ func (m modes) compare(t *testing.T) {
 }
 
 // bundled makes the image, unpacks its environment, and returns what a job sees of it.
-func (m modes) bundled(t *testing.T, x *index, wheels []image.Wheel) map[string]any {
+func (m modes) bundled(t *testing.T, x *index, wheels []wheel.Source) map[string]any {
 	t.Helper()
 	s, c, env := inProcess(t), client(t), filepath.Join(m.root, "image")
 	ref := s.put(t, "base:1", m.base.image(t))
@@ -149,7 +149,7 @@ func (m modes) bundled(t *testing.T, x *index, wheels []image.Wheel) map[string]
 }
 
 // prebuilt has the runner install the wheels, and returns what a job sees of them.
-func (m modes) prebuilt(t *testing.T, x *index, wheels []image.Wheel) map[string]any {
+func (m modes) prebuilt(t *testing.T, x *index, wheels []wheel.Source) map[string]any {
 	t.Helper()
 	env, store := filepath.Join(m.root, "pod"), filepath.Join(m.root, "store")
 	list := []map[string]any{}

@@ -28,7 +28,7 @@ type key struct {
 	bytecode bool
 }
 
-func keyOf(wheels []Wheel, layout wheel.Layout, bytecode bool) key {
+func keyOf(wheels []wheel.Source, layout wheel.Layout, bytecode bool) key {
 	if len(wheels) == 1 {
 		return key{"w", wheels[0].SHA256, layout, bytecode}
 	}
@@ -57,7 +57,7 @@ const (
 	noteBytes  = "io.github.kubectl-kinetic.wheel-bytes"
 )
 
-func newNote(k key, l layer, wheels []Wheel) (v1.Image, error) {
+func newNote(k key, l layer, wheels []wheel.Source) (v1.Image, error) {
 	var files []string
 	for _, w := range wheels {
 		files = append(files, w.File)
@@ -133,7 +133,7 @@ func (m *maker) has(ctx context.Context, n names) (bool, error) {
 }
 
 // send sends a layer and its note. The layer is first: a registry refuses a note without.
-func (m *maker) send(ctx context.Context, k key, l layer, wheels []Wheel) error {
+func (m *maker) send(ctx context.Context, k key, l layer, wheels []wheel.Source) error {
 	note, err := newNote(k, l, wheels)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (m *maker) send(ctx context.Context, k key, l layer, wheels []Wheel) error 
 	return nil
 }
 
-func describe(wheels []Wheel) string {
+func describe(wheels []wheel.Source) string {
 	if len(wheels) == 1 {
 		return wheels[0].File
 	}

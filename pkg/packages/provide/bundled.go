@@ -207,7 +207,7 @@ func (p *Provider) resolve(ctx context.Context, plan decide.Plan, facts image.Fa
 
 // secondJAX warns of a JAX that hides the one of a base from build-image, because a package requires it. The plugin for the
 // accelerator is the base's, unless another is installed, too.
-func secondJAX(plan decide.Plan, wheels []image.Wheel) []string {
+func secondJAX(plan decide.Plan, wheels []wheel.Source) []string {
 	asked := func(l deps.Line) bool { return requirement.Normalize(l.Name()) == "jax" }
 	if !plan.HasRuntime() || !plan.Base.Runtime || plan.AddsRuntime() || plan.IsLock() || slices.ContainsFunc(plan.Wanted.Requirements, asked) ||
 		strings.HasPrefix(plan.Base.Ref, decide.BaseName(plan.Settings.BaseImageRepo, api.CPU)+":") {
@@ -234,14 +234,14 @@ func (p *Provider) usable(plan decide.Plan, facts image.Facts) (pins, bool) {
 	return found, ok && found.Python == facts.Python && !found.Stored
 }
 
-func packagesOf(wheels []image.Wheel) []deps.Package {
+func packagesOf(wheels []wheel.Source) []deps.Package {
 	packages := make([]deps.Package, 0, len(wheels))
 	for _, w := range wheels {
 		name, err := wheel.ParseName(w.File)
 		if err != nil {
 			return nil // choose again
 		}
-		packages = append(packages, deps.Package{Name: name.Project(), Wheel: &deps.WheelFile{Name: w.File, URL: w.URL, Path: w.Path, SHA256: w.SHA256, Size: w.Size}})
+		packages = append(packages, deps.Package{Name: name.Project(), Wheel: &w})
 	}
 	return packages
 }

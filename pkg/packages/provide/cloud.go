@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // CloudError says that Cloud Build did not make an image.
@@ -127,7 +128,7 @@ func (p *Provider) BuildDockerfile(ctx context.Context, plan decide.Plan, docker
 
 // ask has Cloud Build make the image of a plan. wheels are what it installs, if that was chosen here;
 // failed is the error if it does not.
-func (p *Provider) ask(ctx context.Context, plan decide.Plan, request cloudbuild.Request, wheels []image.Wheel, failed *CloudError) (decide.Provided, error) {
+func (p *Provider) ask(ctx context.Context, plan decide.Plan, request cloudbuild.Request, wheels []wheel.Source, failed *CloudError) (decide.Provided, error) {
 	done := decide.Provided{Plan: plan, Image: plan.Image, Builder: decide.BuilderCloudBuild}
 	began := p.Now()
 	joined, digest, err := p.buildRequest(ctx, plan.Arch, request, failed)

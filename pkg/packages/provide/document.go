@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // document is what the runner reads: the wheels to install, or what pip has to resolve.
@@ -39,7 +40,7 @@ type docWheel struct {
 
 // listOf returns the document with a list of wheels. urls are those that the pod fetches itself, by
 // their SHA-256.
-func listOf(python string, wheels []image.Wheel, urls map[string]string) document {
+func listOf(python string, wheels []wheel.Source, urls map[string]string) document {
 	d := document{Version: api.Contract.Versions.Document, Python: python}
 	for _, w := range image.InOrder(wheels) {
 		d.Wheels = append(d.Wheels, docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size, URL: urls[w.SHA256]})

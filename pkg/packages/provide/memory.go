@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // unwritableFor is how long a registry that refused images is left alone.
@@ -44,17 +45,17 @@ func lostKey(ref string) string { return "lost " + ref }
 
 // pins is what is remembered of a wish that was resolved.
 type pins struct {
-	Python string        `json:"python"`
-	By     string        `json:"by"`
-	When   time.Time     `json:"when"`
-	Wheels []image.Wheel `json:"wheels"`
+	Python string         `json:"python"`
+	By     string         `json:"by"`
+	When   time.Time      `json:"when"`
+	Wheels []wheel.Source `json:"wheels"`
 	// Stored means that only the store is known to have the wheels.
 	Stored bool `json:"stored"`
 }
 
 // there reports whether the wheels that are files of this machine still are: a project may have moved.
 func (f pins) there() bool {
-	return !slices.ContainsFunc(f.Wheels, func(w image.Wheel) bool {
+	return !slices.ContainsFunc(f.Wheels, func(w wheel.Source) bool {
 		if w.Path == "" {
 			return false
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // Index is a place where packages are looked for.
@@ -25,7 +26,7 @@ type Estimate struct {
 	Why string
 	// Wheels are the packages, and Bytes is what they have together, as far as that is known; 0 if
 	// it is not.
-	Wheels []image.Wheel
+	Wheels []wheel.Source
 	Bytes  int64
 	// Indexes are where packages are looked for, if they are not known yet.
 	Indexes resolve.Indexes
@@ -166,6 +167,6 @@ func (of prospect) ifTooLarge(ctx context.Context) string {
 	return fmt.Sprintf("; if more than %s (--image-upload-limit) have to be sent, %s", human.Bytes(most), of.taken(ctx, &image.LimitError{}))
 }
 
-func sized(wheels []image.Wheel) bool {
-	return len(wheels) > 0 && !slices.ContainsFunc(wheels, func(w image.Wheel) bool { return w.Size == 0 })
+func sized(wheels []wheel.Source) bool {
+	return len(wheels) > 0 && !slices.ContainsFunc(wheels, func(w wheel.Source) bool { return w.Size == 0 })
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -146,16 +147,16 @@ func (p *Provider) list(ctx context.Context, plan decide.Plan, facts image.Facts
 }
 
 // measured fills in the size of a wheel that was fetched before. Not every index tells it.
-func (p *Provider) measured(w *image.Wheel) {
+func (p *Provider) measured(w *wheel.Source) {
 	if w.Size == 0 {
 		p.Images.Memory.Load(sizeKey(*w), &w.Size)
 	}
 }
 
-func sizeKey(w image.Wheel) string { return "size " + w.SHA256 }
+func sizeKey(w wheel.Source) string { return "size " + w.SHA256 }
 
 // missing returns which wheels the store may lack, by their SHA-256.
-func (p *Provider) missing(ctx context.Context, wheels []image.Wheel) map[string]bool {
+func (p *Provider) missing(ctx context.Context, wheels []wheel.Source) map[string]bool {
 	var blobs []api.IndexBlob
 	for _, w := range wheels {
 		blobs = append(blobs, api.IndexBlob{SHA256: w.SHA256, Size: w.Size})
@@ -171,8 +172,8 @@ func (p *Provider) missing(ctx context.Context, wheels []image.Wheel) map[string
 }
 
 // total returns how many bytes are missing, as far as somebody says it.
-func (p *Provider) total(ctx context.Context, from *http.Client, wheels []image.Wheel, missing map[string]bool) (total int64, err error) {
-	var asked []image.Wheel
+func (p *Provider) total(ctx context.Context, from *http.Client, wheels []wheel.Source, missing map[string]bool) (total int64, err error) {
+	var asked []wheel.Source
 	for _, w := range wheels {
 		if missing[w.SHA256] {
 			asked = append(asked, w)
@@ -189,7 +190,7 @@ func (p *Provider) total(ctx context.Context, from *http.Client, wheels []image.
 const parallel = 8
 
 // storeWheels sends wheels to the store, and fills in sizes that were not known.
-func (p *Provider) storeWheels(ctx context.Context, from *http.Client, wheels []image.Wheel, missing map[string]bool) (sent int64, err error) {
+func (p *Provider) storeWheels(ctx context.Context, from *http.Client, wheels []wheel.Source, missing map[string]bool) (sent int64, err error) {
 	if p.DryRun || len(missing) == 0 {
 		return 0, nil
 	}
@@ -213,7 +214,7 @@ func (p *Provider) storeWheels(ctx context.Context, from *http.Client, wheels []
 
 // storeWheel sends a wheel unless the store has it. It is fetched only then, if its size is known;
 // begin is called before.
-func (p *Provider) storeWheel(ctx context.Context, from *http.Client, w *image.Wheel, begin func()) (sent int64, err error) {
+func (p *Provider) storeWheel(ctx context.Context, from *http.Client, w *wheel.Source, begin func()) (sent int64, err error) {
 	var f *os.File
 	fetch := func() (io.ReadCloser, error) {
 		if f == nil {
@@ -343,7 +344,7 @@ func (p *Provider) adopt(ctx context.Context, plan decide.Plan) (pins, bool) {
 	}
 	found := pins{Python: d.Python, By: "job " + id, When: p.Now(), Stored: true}
 	for _, w := range d.Wheels {
-		found.Wheels = append(found.Wheels, image.Wheel{File: w.File, SHA256: w.SHA256, Size: w.Size})
+		found.Wheels = append(found.Wheels, wheel.Source{File: w.File, SHA256: w.SHA256, Size: w.Size})
 	}
 	if !p.DryRun {
 		p.Images.Memory.Save(pinsKey(plan, p.StoreURL), found)

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // TestSecondJAX: a JAX that a package brings hides the one of build-image.
@@ -34,9 +34,9 @@ func TestSecondJAX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var wheels []image.Wheel
+		var wheels []wheel.Source
 		for file := range strings.FieldsSeq(c.wheel) {
-			wheels = append(wheels, image.Wheel{File: file})
+			wheels = append(wheels, wheel.Source{File: file})
 		}
 		got := secondJAX(plan, wheels)
 		if (len(got) > 0) != c.warns || c.warns && !strings.Contains(got[0], "version 0.9.0 hides the one of the base image r.example/acme/base-gpu:v1") {

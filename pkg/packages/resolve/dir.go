@@ -34,13 +34,13 @@ func InDir(dir, project string) []IndexFile {
 // the right version are read.
 func FindInDirs(dirs []string, pin deps.Pin, target wheel.Target) (deps.Package, bool, error) {
 	var files []IndexFile
-	located := map[string]deps.WheelFile{} // by their URLs
+	located := map[string]wheel.Source{} // by their URLs
 	for _, dir := range dirs {
 		for _, f := range InDir(dir, pin.Name) {
 			if !strings.HasSuffix(f.Name, ".whl") || !isOf(f.Name, pin) {
 				continue
 			}
-			found, err := Locate(deps.WheelFile{Name: f.Name, URL: f.URL})
+			found, err := Locate(wheel.Source{File: f.Name, URL: f.URL})
 			if err != nil {
 				return deps.Package{}, false, err
 			}
@@ -58,22 +58,22 @@ func FindInDirs(dirs []string, pin deps.Pin, target wheel.Target) (deps.Package,
 
 // Locate returns where a wheel is: at a URL without credentials, or, if that or the path is on this
 // machine, at a path, with its size and hash. A hash that is known must be the right one.
-func Locate(f deps.WheelFile) (deps.WheelFile, error) {
+func Locate(f wheel.Source) (wheel.Source, error) {
 	if f.Path != "" {
-		return f.Hashed()
+		return deps.Hashed(f)
 	}
 	u, err := url.Parse(f.URL)
 	if err != nil {
-		return f, fmt.Errorf("the URL of %s can't be read", f.Name)
+		return f, fmt.Errorf("the URL of %s can't be read", f.File)
 	}
 	switch {
 	case u.Scheme == "file":
 		f.URL, f.Path = "", LocalFile(u)
-		return f.Hashed()
+		return deps.Hashed(f)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return f, fmt.Errorf("%s can't be fetched by %s", f.Name, u.Scheme)
+		return f, fmt.Errorf("%s can't be fetched by %s", f.File, u.Scheme)
 	case f.SHA256 == "":
-		return f, fmt.Errorf("%s has no SHA-256 in its index", f.Name)
+		return f, fmt.Errorf("%s has no SHA-256 in its index", f.File)
 	}
 	u.User, u.Fragment = nil, ""
 	f.URL = u.String()

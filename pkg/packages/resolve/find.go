@@ -117,7 +117,7 @@ func choose(files []IndexFile, pin deps.Pin, target wheel.Target) (p deps.Packag
 		return p, ok, nil
 	}
 	f := wheels[best]
-	p.Wheel, p.Source, p.SourceSHA256 = &deps.WheelFile{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, "", ""
+	p.Wheel, p.Source, p.SourceSHA256 = &wheel.Source{File: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, "", ""
 	return p, true, nil
 }
 

@@ -61,11 +61,11 @@ func (j *job) checkHash(p deps.Package) error {
 		case inURL[1] == "sha256":
 			hashes = append(slices.Clip(hashes), "sha256:"+strings.ToLower(inURL[2]))
 		case j.tool.way() == UV && len(hashes) == 0: // pip has compared it
-			return &MistakeError{fmt.Errorf("%s: uv does not compare the hash behind the # of %s: give its SHA-256, #sha256=%s if the file is the right one", l.Place(), p.Wheel.Name, p.Wheel.SHA256)}
+			return &MistakeError{fmt.Errorf("%s: uv does not compare the hash behind the # of %s: give its SHA-256, #sha256=%s if the file is the right one", l.Place(), p.Wheel.File, p.Wheel.SHA256)}
 		}
 		if len(hashes) > 0 && !slices.Contains(hashes, "sha256:"+p.Wheel.SHA256) {
 			return &MistakeError{fmt.Errorf("%s: %s has the SHA-256 %s, which is not among the hashes of %s: if the file changed on purpose, make them again",
-				l.Place(), p.Wheel.Name, p.Wheel.SHA256, p.Name)}
+				l.Place(), p.Wheel.File, p.Wheel.SHA256, p.Name)}
 		}
 		found = true
 	}

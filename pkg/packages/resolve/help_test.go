@@ -173,7 +173,7 @@ func described(packages []deps.Package) []string {
 	for _, p := range packages {
 		text := p.Name + "==" + p.Version
 		if p.Wheel != nil {
-			text += " " + p.Wheel.Name
+			text += " " + p.Wheel.File
 		} else {
 			text += " from " + p.Source
 		}

@@ -275,7 +275,7 @@ func TestFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&deps.WheelFile{Name: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", URL: first.URL + "/files/numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashOfA, Size: 9}, found[0].Wheel); diff != "" {
+	if diff := cmp.Diff(&wheel.Source{File: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", URL: first.URL + "/files/numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashOfA, Size: 9}, found[0].Wheel); diff != "" {
 		t.Error(diff)
 	}
 	if found[0].SourceSHA256 != "" {

@@ -129,7 +129,7 @@ func (j *job) check(packages []deps.Package) error {
 		if p.Wheel == nil {
 			continue
 		}
-		n, err := wheel.ParseName(p.Wheel.Name)
+		n, err := wheel.ParseName(p.Wheel.File)
 		if err == nil {
 			_, err = wheel.Best([]wheel.Name{n}, j.wish.Target)
 		}

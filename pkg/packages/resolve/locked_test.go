@@ -191,7 +191,7 @@ func TestHashes(t *testing.T) {
 				case p.Wheel.Path != "":
 					got = append(got, p.Name+" "+p.Wheel.Path)
 				default:
-					got = append(got, p.Name+" "+strings.TrimSuffix(p.Wheel.URL, "/files/"+p.Wheel.Name))
+					got = append(got, p.Name+" "+strings.TrimSuffix(p.Wheel.URL, "/files/"+p.Wheel.File))
 				}
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" || c.wantErr != "" || env.By != resolve.Hashes {

@@ -218,7 +218,7 @@ func (pip) read(j *job) ([]deps.Package, error) {
 			packages = append(packages, p)
 			continue
 		}
-		p.Wheel = &deps.WheelFile{Name: fileName(i.Download.URL), URL: i.Download.URL, SHA256: i.Download.Archive.Hashes["sha256"]}
+		p.Wheel = &wheel.Source{File: fileName(i.Download.URL), URL: i.Download.URL, SHA256: i.Download.Archive.Hashes["sha256"]}
 		if hash, ok := strings.CutPrefix(i.Download.Archive.Hash, "sha256="); ok && p.Wheel.SHA256 == "" {
 			p.Wheel.SHA256 = hash
 		}

@@ -96,9 +96,9 @@ func TestPipResolves(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, p := range env.Packages {
-		data, known := s.files[p.Wheel.Name]
+		data, known := s.files[p.Wheel.File]
 		switch {
-		case known && (p.Wheel.SHA256 != sum(data) || p.Wheel.URL != s.URL+"/files/"+p.Wheel.Name || p.Wheel.Path != ""):
+		case known && (p.Wheel.SHA256 != sum(data) || p.Wheel.URL != s.URL+"/files/"+p.Wheel.File || p.Wheel.Path != ""):
 			t.Errorf("%+v", p.Wheel)
 		case !known && (p.Wheel.URL != "" || !filepath.IsAbs(p.Wheel.Path) || len(p.Wheel.SHA256) != 64 || p.Wheel.Size == 0):
 			t.Errorf("%+v", p.Wheel)

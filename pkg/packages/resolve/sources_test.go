@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 func TestBases(t *testing.T) {
@@ -68,7 +69,7 @@ func TestExplain(t *testing.T) {
 
 func TestLocateRejects(t *testing.T) {
 	gone := filepath.Join(t.TempDir(), "gone")
-	for _, f := range []deps.WheelFile{{URL: "ftp://h/a"}, {URL: "https://h/a"}, {URL: "https://["}, {URL: "file://" + gone}, {Path: gone}} {
+	for _, f := range []wheel.Source{{URL: "ftp://h/a"}, {URL: "https://h/a"}, {URL: "https://["}, {URL: "file://" + gone}, {Path: gone}} {
 		if got, err := Locate(f); err == nil {
 			t.Errorf("%+v: got %+v", f, got)
 		}

@@ -78,6 +78,37 @@ func (n Name) Tags() []string {
 	return tags
 }
 
+// Source is where a wheel comes from. Either URL or Path is set.
+type Source struct {
+	File   string // its name, "six-1.16.0-py2.py3-none-any.whl"
+	SHA256 string // in lower-case hex digits
+	URL    string // http or https, from which it is fetched
+	Path   string // where it is on this machine; then URL is not used
+	Size   int64  // in bytes, 0 if it is unknown
+}
+
+const sha256Pattern = `^[0-9a-f]{64}$`
+
+// Check reports what the source lacks.
+func (s Source) Check() error {
+	if _, err := ParseName(s.File); err != nil {
+		return err
+	}
+	if !lazyregexp.Of(sha256Pattern).MatchString(s.SHA256) {
+		return fmt.Errorf("%s: %q is not a SHA-256: 64 lower-case hex digits", s.File, s.SHA256)
+	}
+	if s.URL == "" && s.Path == "" {
+		return fmt.Errorf("%s: neither a URL nor a file to read it from is known", s.File)
+	}
+	return nil
+}
+
+// Project returns the normalized name of the wheel's project. The source was checked.
+func (s Source) Project() string {
+	parsed, _ := ParseName(s.File)
+	return parsed.Project()
+}
+
 // build returns the number and the rest of the build, by which builds are ordered.
 func (n Name) build() (number uint64, rest string) {
 	digits := strings.IndexFunc(n.Build, func(r rune) bool { return r < '0' || r > '9' })
