@@ -4,10 +4,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -60,10 +58,4 @@ func expired(err error) *x509.Certificate {
 		return invalid.Cert
 	}
 	return nil
-}
-
-func validity(c *x509.Certificate, now time.Time) string {
-	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	return fmt.Sprintf("valid from %s to %s, but this machine's clock shows %s: set the clock, or have the certificate renewed",
-		format(c.NotBefore), format(c.NotAfter), format(now))
 }

@@ -53,7 +53,9 @@ func (s Server) untrusted(host string, err error) string {
 	var unknown x509.UnknownAuthorityError
 	var hostname x509.HostnameError
 	if c := expired(err); c != nil {
-		return fmt.Sprintf("the certificate of %s at %s is %s", s.Name, host, validity(c, time.Now()))
+		format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+		return fmt.Sprintf("the certificate of %s at %s is valid from %s to %s, but this machine's clock shows %s: set the clock, or have the certificate renewed",
+			s.Name, host, format(c.NotBefore), format(c.NotAfter), format(time.Now()))
 	}
 	switch {
 	case errors.As(err, &unknown):

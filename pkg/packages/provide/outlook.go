@@ -156,17 +156,13 @@ func (of prospect) unable(ctx context.Context, at step) error {
 // ifTooLarge says what becomes of an image that this machine makes if it has to send too much.
 func (of prospect) ifTooLarge(ctx context.Context) string {
 	wheels, _ := decide.Wheels(of.packages)
-	var bytes int64
+	bytes, known := int64(0), len(wheels) > 0
 	for _, w := range wheels {
-		bytes += w.Size
+		bytes, known = bytes+w.Size, known && w.Size > 0
 	}
 	most := limit(of.plan)
-	if bytes <= most && sized(wheels) {
+	if known && bytes <= most {
 		return ", and sends at most " + human.Bytes(most)
 	}
 	return fmt.Sprintf("; if more than %s (--image-upload-limit) have to be sent, %s", human.Bytes(most), of.taken(ctx, &image.LimitError{}))
-}
-
-func sized(wheels []wheel.Source) bool {
-	return len(wheels) > 0 && !slices.ContainsFunc(wheels, func(w wheel.Source) bool { return w.Size == 0 })
 }
