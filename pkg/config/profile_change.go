@@ -30,7 +30,7 @@ type ProfileDraft struct {
 }
 
 // ChangeProfiles reads the profiles, lets edit change them, and writes the file unless edit fails or changes
-// nothing. Nobody else who uses Change changes it meanwhile, and readers see the old file or the new
+// nothing. Nobody else who uses it changes the file meanwhile, and readers see the old file or the new
 // one, never a part. What is unknown here, such as fields of another version, stays as it is.
 // It waits for others for a few seconds.
 func ChangeProfiles(ctx context.Context, env func(string) string, edit func(*ProfileDraft) error) error {

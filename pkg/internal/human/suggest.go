@@ -43,7 +43,7 @@ func DidYouMean(word string, candidates []string) string {
 	return sentence(Nearest(word, candidates, inSentence), strconv.Quote)
 }
 
-// DidYouMeanFlag is Sentence for the name of a flag, without its dashes: `did you mean
+// DidYouMeanFlag is DidYouMean for the name of a flag, without its dashes: `did you mean
 // --hosts?` The last word of several, if both have it, makes no flag near: --batch-size is not --cache-size.
 func DidYouMeanFlag(name string, flags []string) string {
 	near := slices.DeleteFunc(Nearest(name, flags, inSentence), func(flag string) bool { return onlyEndsAlike(name, flag) })

@@ -2,7 +2,7 @@ package parallel
 
 import "sync"
 
-// Value holds the newest of a series of values. Create one with New.
+// Value holds the newest of a series of values. Create one with NewValue.
 type Value[T any] struct {
 	mu      sync.Mutex
 	state   State[T]

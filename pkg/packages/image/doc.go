@@ -2,7 +2,7 @@
 // executes nothing of a wheel, and sends only what the registry lacks.
 //
 //	facts, err := client.Inspect(ctx, "python:3.12-slim", "amd64")
-//	env := image.Env{Base: image.Base{Ref: "python:3.12-slim", Facts: facts}, Wheels: wheels, …}
+//	env := image.Env{Base: "python:3.12-slim", Arch: "amd64", Wheels: wheels, …}
 //	tag, err := env.Tag()                        // the image's name, known without network
 //	made, err := client.Make(ctx, repository, env, image.Options{})
 //

@@ -92,7 +92,7 @@ func (e *MissingPathwaysError) Error() string {
 }
 
 // FindPathways returns both images of a version with their digests. It returns a MissingPathwaysError if one of them does not exist, and
-// another error if the registry did not say within Within.
+// another error if the registry did not say within PathwaysWithin.
 func FindPathways(ctx context.Context, registry *Client, repository, version string) (server, proxy string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, PathwaysWithin)
 	defer cancel()

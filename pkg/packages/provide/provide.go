@@ -22,7 +22,7 @@ import (
 type Provider struct {
 	Images   *image.Client
 	Resolver resolve.Resolver
-	// Store is where the pod gets its packages from, and StoreURL its URL. Outlook and Foresee need
+	// Store is where the pod gets its packages from, and StoreURL its URL. Estimate and Predict need
 	// the URL alone.
 	Store    store.Store
 	StoreURL string

@@ -20,7 +20,7 @@ type Index struct {
 // IsDefault reports whether nobody has named the index: it is PyPI.
 func (i Index) IsDefault() bool { return i.From == Default }
 
-// Elsewhere is the Way of what resolves on a machine that knows nothing of this one, such as Cloud Build.
+// Elsewhere is the Method of what resolves on a machine that knows nothing of this one, such as Cloud Build.
 const Elsewhere Method = "elsewhere"
 
 // Indexes says where packages of a wish are looked for.

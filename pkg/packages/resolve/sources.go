@@ -121,7 +121,7 @@ func (e *hiddenError) Error() string { return e.text }
 // Unwrap returns the error with them.
 func (e *hiddenError) Unwrap() error { return e.err }
 
-// Bases returns the addresses of all indexes, for Client, in the order in which they are asked.
+// Bases returns the addresses of all indexes, for Files, in the order in which they are asked.
 func (s Sources) Bases() []string {
 	if s.NoIndex != "" {
 		return nil
