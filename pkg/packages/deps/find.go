@@ -49,18 +49,16 @@ func Find(o Options) (Wanted, error) {
 		if err != nil {
 			return Wanted{}, err
 		}
-		r.shown = filepath.ToSlash(o.File)
 		if !platform.IsFile(path) {
 			return Wanted{}, fmt.Errorf("--requirements %s: there is no file of that name", o.File)
 		}
-		return r.read(path, kind)
+		return r.read(path, kind, filepath.ToSlash(o.File))
 	}
 	if o.Script != "" {
-		found, err := r.read(o.Script, Script)
+		found, err := r.read(o.Script, Script, r.name(o.Script))
 		if err != nil || found.Kind != None {
 			return found, err
 		}
-		r.shown = ""
 	}
 	path, kind := search(o.EntryDir, o.Home)
 	if kind == None {
@@ -68,7 +66,7 @@ func Find(o Options) (Wanted, error) {
 		r.warnOverlooked()
 		return r.wanted, r.unused("the project has no file that says what it needs")
 	}
-	_, err := r.read(path, kind)
+	_, err := r.read(path, kind, r.name(path))
 	if err == nil {
 		r.warnOverlooked()
 	}
@@ -122,7 +120,6 @@ func isTop(dir, home string) bool {
 
 type reader struct {
 	Options
-	shown    string   // the first file's path as users know it, "" to compute it
 	trees    []string // what may be read
 	wanted   Wanted
 	files    []string          // that were read, and whether for constraints
@@ -141,7 +138,8 @@ func newReader(o Options) *reader {
 	return &reader{Options: o, trees: []string{filepath.Clean(o.Root)}, local: map[string]string{}}
 }
 
-func (r *reader) read(path string, kind Kind) (Wanted, error) {
+// read reads the first file. name is its path as users know it.
+func (r *reader) read(path string, kind Kind, name string) (Wanted, error) {
 	r.projectDir = filepath.Dir(path)
 	r.trees = append(r.trees, r.projectDir) // which may be above the package root
 	if kind == Project {
@@ -150,21 +148,18 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 			return Wanted{}, err
 		}
 		if lock != "" {
-			path, kind, r.shown = lock, UVLock, r.name(lock)
+			path, kind, name = lock, UVLock, r.name(lock)
 		}
 	}
-	if r.shown == "" {
-		r.shown = r.name(path)
-	}
-	r.wanted = Wanted{Kind: kind, Source: r.shown, Dir: filepath.Dir(path), Extras: r.Extras, Groups: r.Groups, Warnings: r.wanted.Warnings}
+	r.wanted = Wanted{Kind: kind, Source: name, Dir: filepath.Dir(path), Extras: r.Extras, Groups: r.Groups, Warnings: r.wanted.Warnings}
 	var err error
 	switch kind {
 	case Requirements:
-		if err = r.unused(r.shown + " has none: only pyproject.toml and lock files do"); err == nil {
-			err = r.file(path, r.shown, false)
+		if err = r.unused(name + " has none: only pyproject.toml and lock files do"); err == nil {
+			err = r.file(path, name, false)
 		}
 	case Project:
-		err = r.project(filepath.Dir(path), r.shown, r.Extras, r.Groups)
+		err = r.project(filepath.Dir(path), name, r.Extras, r.Groups)
 	case Script:
 		err = r.script(path)
 	case UVLock, PyLock:

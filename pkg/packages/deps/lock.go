@@ -21,7 +21,7 @@ func (w Wanted) ReadLock(o LockOptions) (Lock, error) {
 
 // lock reads a lock file. For uv.lock, the requirements are those of its project.
 func (r *reader) lock(path string, kind Kind) (err error) {
-	if r.wanted.Lock, err = readText(path, r.shown); err != nil {
+	if r.wanted.Lock, err = readText(path, r.wanted.Source); err != nil {
 		return err
 	}
 	if kind == UVLock {
@@ -33,11 +33,11 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 		return r.members()
 	}
 	var f pylock
-	if err := Decode(r.wanted.Lock, r.shown, &f); err != nil {
+	if err := Decode(r.wanted.Lock, r.wanted.Source, &f); err != nil {
 		return err
 	}
 	for _, p := range f.Packages {
-		l := Line{Text: p.Name, File: r.shown}
+		l := Line{Text: p.Name, File: r.wanted.Source}
 		if p.Version != "" {
 			l.Text += "==" + p.Version
 		}
@@ -56,7 +56,7 @@ func (r *reader) members() error {
 		return nil
 	}
 	var f uvLock
-	if err := Decode(r.wanted.Lock, r.shown, &f); err != nil {
+	if err := Decode(r.wanted.Lock, r.wanted.Source, &f); err != nil {
 		return err
 	}
 	needed := f.needed(r.wanted)
@@ -76,7 +76,7 @@ func (r *reader) member(name, dir, below string) {
 	}
 	r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
 	if !Contains(r.Root, dir) {
-		r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: the project %s in %s is outside the package root %s, so its code does not travel with the job: choose another with --package-root", r.shown, name, dir, r.Root))
+		r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: the project %s in %s is outside the package root %s, so its code does not travel with the job: choose another with --package-root", r.wanted.Source, name, dir, r.Root))
 	}
 }
 

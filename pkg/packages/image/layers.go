@@ -211,7 +211,7 @@ func (m *maker) make(ctx context.Context, k key, wheels []wheel.Source, opened [
 		return layer{}, err
 	}
 	m.mu.Lock()
-	m.made++
+	m.made.Layers++
 	m.mu.Unlock()
 	return l, nil
 }

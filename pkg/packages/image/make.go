@@ -92,12 +92,12 @@ func (c *Client) Make(ctx context.Context, repository string, e Env, o Options) 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(m.dir)) }()
 	m.fetcher = fetcher{cmp.Or(o.Wheels, http.DefaultClient), func() (*os.File, error) { return os.CreateTemp(m.dir, "wheel-") }}
-	err = m.run(ctx, repo.Tag(tag), &made)
-	made.Sent, made.Warnings, made.Taken = m.traffic.sent.Load(), m.warnings, m.taken
-	if made.Digest != "" {
-		made.Image = repo.Name() + "@" + made.Digest
+	err = m.run(ctx, repo.Tag(tag))
+	m.made.Sent = m.traffic.sent.Load()
+	if m.made.Digest != "" {
+		m.made.Image = repo.Name() + "@" + m.made.Digest
 	}
-	return made, err
+	return m.made, err
 }
 
 type maker struct {
@@ -113,9 +113,7 @@ type maker struct {
 
 	mu       sync.Mutex
 	progress Progress
-	made     int
-	taken    bool
-	warnings []string
+	made     Made
 }
 
 // forget makes the maker look again for what it has sent: a Pusher remembers it.
@@ -127,14 +125,14 @@ func (m *maker) forget() (err error) {
 // again reports whether the image is made although its tag is there.
 func (m *maker) again() bool { return m.options.Verify || m.options.Mend }
 
-func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
+func (m *maker) run(ctx context.Context, tag name.Tag) error {
 	before, err := m.digestOf(ctx, tag)
 	if err != nil {
 		return err
 	}
 	if before != "" && !m.again() {
-		made.There = true
-		made.Digest, err = m.alias(ctx, tag, before, nil)
+		m.made.There = true
+		m.made.Digest, err = m.alias(ctx, tag, before, nil)
 		return err
 	}
 	base, facts, err := m.base(ctx, cmp.Or(m.options.Base, m.env.Base), m.env.Arch)
@@ -145,24 +143,23 @@ func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 		return &BaseError{m.env.Base, fmt.Errorf("it has Python %s, and the environment is for %s", facts.Python, m.env.Layout.Python)}
 	}
 	believe := !m.options.Verify
-	err = m.attempt(ctx, tag, base, facts, believe, made)
+	err = m.attempt(ctx, tag, base, facts, believe)
 	if believe && lost(err) {
 		// A layer that a note speaks of is gone.
 		if err := m.forget(); err != nil {
 			return err
 		}
 		m.restart()
-		err = m.attempt(ctx, tag, base, facts, false, made)
+		err = m.attempt(ctx, tag, base, facts, false)
 	}
-	made.Layers = m.made
-	made.There = err == nil && before == made.Digest
-	if err == nil && before != "" && !made.There {
-		m.warn("%s was %s and is replaced, because this machine built %s from the same packages: if the base image has not changed, find out who can write to the repository", tag.Name(), before, made.Digest)
+	m.made.There = err == nil && before == m.made.Digest
+	if err == nil && before != "" && !m.made.There {
+		m.warn("%s was %s and is replaced, because this machine built %s from the same packages: if the base image has not changed, find out who can write to the repository", tag.Name(), before, m.made.Digest)
 	}
 	return err
 }
 
-func (m *maker) attempt(ctx context.Context, tag name.Tag, base v1.Image, f Facts, believe bool, made *Made) error {
+func (m *maker) attempt(ctx context.Context, tag name.Tag, base v1.Image, f Facts, believe bool) error {
 	free, err := room(base)
 	if err != nil {
 		return &BaseError{m.env.Base, err}
@@ -179,7 +176,7 @@ func (m *maker) attempt(ctx context.Context, tag name.Tag, base v1.Image, f Fact
 	if err != nil {
 		return &BaseError{m.env.Base, err}
 	}
-	made.Digest, err = m.put(ctx, tag, base, first, image)
+	m.made.Digest, err = m.put(ctx, tag, base, first, image)
 	return err
 }
 
@@ -252,7 +249,7 @@ func (m *maker) alias(ctx context.Context, tag name.Tag, digest string, image re
 	t := m.repo.Tag(m.options.Alias)
 	if !m.options.Move && !m.again() {
 		if faster, err := m.digestOf(ctx, t); faster != "" || err != nil {
-			m.taken = faster != "" && faster != digest
+			m.made.Taken = faster != "" && faster != digest
 			return faster, err
 		}
 	}
@@ -298,7 +295,7 @@ func (m *maker) warn(format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(m.warnings, text) {
-		m.warnings = append(m.warnings, text)
+	if !slices.Contains(m.made.Warnings, text) {
+		m.made.Warnings = append(m.made.Warnings, text)
 	}
 }
