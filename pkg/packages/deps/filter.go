@@ -23,7 +23,7 @@ func (r *reader) filter() {
 		switch name := requirement.Normalize(l.Name()); {
 		case l.kept:
 		case name == pythonTool:
-			w.Warnings = append(w.Warnings, fmt.Sprintf("%s (%s) is left out: the job does not need it; to keep it, end the line with # kn:keep", l.Name(), l.Place()))
+			r.warn(fmt.Sprintf("%s (%s) is left out: the job does not need it; to keep it, end the line with # kn:keep", l.Name(), l.Place()))
 			continue
 		case slices.Contains(provided, name):
 			w.Dropped = append(w.Dropped, l)

@@ -76,7 +76,7 @@ func (r *reader) member(name, dir, below string) {
 	}
 	r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
 	if !Contains(r.Root, dir) {
-		r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: the project %s in %s is outside the package root %s, so its code does not travel with the job: choose another with --package-root", r.wanted.Source, name, dir, r.Root))
+		r.warn(fmt.Sprintf("%s: the project %s in %s is outside the package root %s, so its code does not travel with the job: choose another with --package-root", r.wanted.Source, name, dir, r.Root))
 	}
 }
 

@@ -1,6 +1,9 @@
 package deps
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestProjectOfALine(t *testing.T) {
 	for text, want := range map[string]string{
@@ -15,5 +18,14 @@ func TestProjectOfALine(t *testing.T) {
 		if got := (Line{Text: text}).Project(); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A project that is read with several extras is warned of once.
+func TestWarningsAreGivenOnce(t *testing.T) {
+	w, err := Find(at(project(t, "-- requirements.txt --\n-e .[a]\n-e .[b]\n-- pyproject.toml --\n[project]\nname = 'x'\ndynamic = ['dependencies']\n"+
+		"[project.optional-dependencies]\na = ['c']\nb = ['d']\n"), ""))
+	if all := strings.Join(w.Warnings, "\n"); err != nil || strings.Count(all, "its dependencies are dynamic") != 1 {
+		t.Errorf("%s, %v", all, err)
 	}
 }

@@ -84,11 +84,11 @@ func (t *table) warnGroups() {
 		g := t.file.Tool.Poetry.Groups[name]
 		isIt := func(other string) bool { return requirement.Normalize(other) == requirement.Normalize(name) }
 		text := fmt.Sprintf("%s: Poetry's group %s is not installed: add --group %s if the job needs it; if not, optional = true in [tool.poetry.group.%s] ends this warning", t.name, name, name, name)
-		if g.Optional || len(g.Dependencies)+len(g.Included) == 0 || isForDevelopment(name) || slices.ContainsFunc(t.groups, isIt) || slices.Contains(t.wanted.Warnings, text) {
+		if g.Optional || len(g.Dependencies)+len(g.Included) == 0 || isForDevelopment(name) || slices.ContainsFunc(t.groups, isIt) {
 			continue
 		}
 		t.wanted.Unread = true
-		t.wanted.Warnings = append(t.wanted.Warnings, text)
+		t.warn(text)
 	}
 }
 

@@ -300,6 +300,6 @@ func (t *table) groupEntry(group string, entry any, outer []string) error {
 func (r *reader) warnDynamic(p projectFile, name string) {
 	if len(p.Project.Dependencies)+len(p.Tool.Poetry.Dependencies) == 0 && slices.Contains(p.Project.Dynamic, "dependencies") {
 		r.wanted.Unread = true
-		r.wanted.Warnings = append(r.wanted.Warnings, name+": its dependencies are dynamic and can't be read: list them in [project].dependencies or requirements.txt")
+		r.warn(name + ": its dependencies are dynamic and can't be read: list them in [project].dependencies or requirements.txt")
 	}
 }

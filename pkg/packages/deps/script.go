@@ -31,7 +31,7 @@ func (r *reader) script(path string) error {
 	if first == 0 {
 		r.wanted.Kind = None
 		if n := beginOf(string(text)); n > 0 { // PEP 723 ignores it
-			r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: the metadata is ignored, because it has no end: a line \"# ///\" after lines that begin with \"# \"", place(name, n)))
+			r.warn(fmt.Sprintf("%s: the metadata is ignored, because it has no end: a line \"# ///\" after lines that begin with \"# \"", place(name, n)))
 		}
 		return nil
 	}

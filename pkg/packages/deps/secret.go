@@ -71,6 +71,6 @@ func (r *reader) warnExposed() {
 	}
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
-		r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s has credentials in a URL, %s: put them into ~/.netrc, or into variables, such as https://${USER}:${PASSWORD}@HOST", file, who))
+		r.warn(fmt.Sprintf("%s has credentials in a URL, %s: put them into ~/.netrc, or into variables, such as https://${USER}:${PASSWORD}@HOST", file, who))
 	}
 }
