@@ -85,7 +85,8 @@ func filesOf(ctx context.Context, client *http.Client, base, project string) ([]
 		return nil, err
 	}
 	request.Header.Set("Accept", accepted)
-	do := Access{}.Client(client, Sources{Indexes: []Source{{url: u, login: login}}}).Do
+	// This resolver has no other credentials: no environment, home or token.
+	do := Resolver{HTTP: client, Environ: []string{}}.clientFor(Sources{Indexes: []Source{{url: u, login: login}}}).Do
 	if u.Scheme == "file" {
 		do = open
 	}

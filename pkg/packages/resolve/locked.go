@@ -100,7 +100,7 @@ func (r Resolver) pinned(ctx context.Context, w Request) ([]deps.Package, error)
 	if len(rest) == 0 {
 		return found, nil
 	}
-	if err := r.access().Authorize(ctx, &s); err != nil {
+	if err := r.authorize(ctx, &s); err != nil {
 		return nil, err
 	}
 	asked, err := Find(ctx, r.HTTP, s.Bases(), rest, w.Target)

@@ -61,7 +61,7 @@ func (r Resolver) logins(ctx context.Context, w Request, packages []deps.Package
 		return nil, nil, err
 	}
 	r.Token = nil
-	if err := r.access().Authorize(ctx, &s); err != nil {
+	if err := r.authorize(ctx, &s); err != nil {
 		return nil, nil, err
 	}
 	direct, err := r.direct(w, packages)
@@ -74,7 +74,7 @@ func (r Resolver) logins(ctx context.Context, w Request, packages []deps.Package
 			needed, seen[host] = append(needed, source), true
 		}
 	}
-	if direct, err = r.access().WithLogins(ctx, direct); err != nil {
+	if direct, err = r.withLogins(ctx, direct); err != nil {
 		return nil, nil, err
 	}
 	for _, source := range direct {
@@ -138,7 +138,7 @@ func (r Resolver) direct(w Request, packages []deps.Package) ([]Source, error) {
 	var hosts []Source
 	for _, l := range lines {
 		for _, found := range lazyregexp.Of(address).FindAllString(l.Text, -1) {
-			s, err := r.access().Sources([]string{"--find-links " + found}, nil)
+			s, err := r.readSources([]string{"--find-links " + found}, nil)
 			if err != nil {
 				return nil, &MistakeError{fmt.Errorf("%s: %q: %w", l.Place(), deps.WithoutUsers(l.Text), errors.Unwrap(err))}
 			}
@@ -153,14 +153,14 @@ func (r Resolver) direct(w Request, packages []deps.Package) ([]Source, error) {
 func (r Resolver) Private(ctx context.Context, w Request) (func(address string) bool, error) {
 	s, err := r.sources(w)
 	if err == nil {
-		err = r.access().Authorize(ctx, &s)
+		err = r.authorize(ctx, &s)
 	}
 	hosts := map[string]bool{}
 	for _, source := range slices.Concat(s.All(), s.Others) {
 		host, _, _ := source.Login()
 		hosts[host] = host != ""
 	}
-	known, secrets := r.access().HasLogin(ctx), r.valuesOf(w)
+	known, secrets := r.hasLogin(ctx), r.valuesOf(w)
 	return func(address string) bool {
 		u, err := url.Parse(address)
 		return err == nil && (hosts[u.Hostname()] || known(u)) || deps.Signed(address) || slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(address, s) })

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// NetrcLogins returns the credentials in the text of a .netrc file, for Access. It reads the text as Python's
+// NetrcLogins returns the credentials in the text of a .netrc file. It reads the text as Python's
 // netrc module does, but of two lines for one host the first counts, unknown words are ignored, and macros of ftp are not
 // skipped.
 func NetrcLogins(text string) func(host string) (user, password string, ok bool) {

@@ -9,53 +9,53 @@ import (
 	"strings"
 )
 
-// PipFiles returns where pip looks for its configuration, the file that counts most last, from
+// pipFiles returns where pip looks for its configuration, the file that counts most last, from
 // https://pip.pypa.io/en/stable/topics/configuration.
-func (a Access) PipFiles() (files []string) {
+func (r Resolver) pipFiles() (files []string) {
 	in := func(dir, file string) {
 		if dir != "" {
 			files = append(files, filepath.Join(dir, filepath.FromSlash(file)))
 		}
 	}
-	named := a.getenv("PIP_CONFIG_FILE")
+	named := r.getenv("PIP_CONFIG_FILE")
 	if named == os.DevNull {
 		return nil
 	}
 	user := named == "" || !isThere(named)
 	switch runtime.GOOS {
 	case "windows":
-		in(a.getenv("PROGRAMDATA"), "pip/pip.ini")
+		in(r.getenv("PROGRAMDATA"), "pip/pip.ini")
 		if user {
-			in(a.Home, "pip/pip.ini")
-			in(a.getenv("APPDATA"), "pip/pip.ini")
+			in(r.Home, "pip/pip.ini")
+			in(r.getenv("APPDATA"), "pip/pip.ini")
 		}
-		in(a.getenv("VIRTUAL_ENV"), "pip.ini")
+		in(r.getenv("VIRTUAL_ENV"), "pip.ini")
 		in(named, "")
 		return files
 	case "darwin":
-		in(a.root+"/Library/Application Support", "pip/pip.conf")
+		in(r.root+"/Library/Application Support", "pip/pip.conf")
 	default:
-		in(a.root+"/etc/xdg", "pip/pip.conf")
-		in(a.root+"/etc", "pip.conf")
+		in(r.root+"/etc/xdg", "pip/pip.conf")
+		in(r.root+"/etc", "pip.conf")
 	}
 	if user {
-		in(a.Home, ".pip/pip.conf")
-		in(a.configDir(), "pip/pip.conf")
+		in(r.Home, ".pip/pip.conf")
+		in(r.configDir(), "pip/pip.conf")
 		if runtime.GOOS == "darwin" {
-			in(a.Home, "Library/Application Support/pip/pip.conf")
+			in(r.Home, "Library/Application Support/pip/pip.conf")
 		}
 	}
-	in(a.getenv("VIRTUAL_ENV"), "pip.conf")
+	in(r.getenv("VIRTUAL_ENV"), "pip.conf")
 	in(named, "")
 	return files
 }
 
 // configDir returns where programs keep their users' settings, "" without a home directory.
-func (a Access) configDir() string {
-	if dir := a.getenv("XDG_CONFIG_HOME"); dir != "" || a.Home == "" {
+func (r Resolver) configDir() string {
+	if dir := r.getenv("XDG_CONFIG_HOME"); dir != "" || r.Home == "" {
 		return dir
 	}
-	return filepath.Join(a.Home, ".config")
+	return filepath.Join(r.Home, ".config")
 }
 
 func isThere(path string) bool {
@@ -68,9 +68,9 @@ type setting struct{ value, file string }
 
 // pipSettings returns what pip's configuration says to pip install, by the names of its options without dashes before
 // them. Files that can't be read say nothing.
-func (a Access) pipSettings() map[string]setting {
+func (r Resolver) pipSettings() map[string]setting {
 	all := map[string]map[string]setting{"global": {}, "install": {}}
-	for _, file := range a.PipFiles() {
+	for _, file := range r.pipFiles() {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			continue
@@ -114,16 +114,16 @@ func readPipConf(text string, set func(section, name, value string)) {
 }
 
 // addPipConf adds the indexes and links of pip's configuration. As for pip, a variable takes the place of a setting.
-func (a Access) addPipConf(all *Sources, settings map[string]setting) error {
+func (r Resolver) addPipConf(all *Sources, settings map[string]setting) error {
 	for _, o := range []struct{ option, variable string }{
 		{optionIndex, "PIP_INDEX_URL"}, {optionExtra, "PIP_EXTRA_INDEX_URL"}, {optionLinks, "PIP_FIND_LINKS"},
 	} {
 		set := settings[strings.TrimPrefix(o.option, "--")]
-		if a.getenv(o.variable) != "" {
+		if r.getenv(o.variable) != "" {
 			continue
 		}
 		for _, address := range strings.Fields(set.value) {
-			s, err := a.asItIs(o.option, address, "")
+			s, err := r.asItIs(o.option, address, "")
 			if err != nil {
 				return fmt.Errorf("%s: %w", set.file, err)
 			}
@@ -136,22 +136,22 @@ func (a Access) addPipConf(all *Sources, settings map[string]setting) error {
 
 // asItIs reads an address that a variable or a configuration file names. Only files of requirements have variables in
 // URLs, so braces are what they are. Directories of links are relative to the working directory.
-func (a Access) asItIs(option, value, name string) (Source, error) {
+func (r Resolver) asItIs(option, value, name string) (Source, error) {
 	value = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(value)
 	if option == optionLinks && !strings.Contains(value, ":/") {
-		if rest, found := strings.CutPrefix(value, "~/"); found && a.Home != "" {
-			value = filepath.Join(a.Home, rest)
+		if rest, found := strings.CutPrefix(value, "~/"); found && r.Home != "" {
+			value = filepath.Join(r.Home, rest)
 		}
 		path, err := filepath.Abs(value)
 		return Source{Option: option, Dir: path}, err
 	}
-	return a.address(option, value, name)
+	return r.address(option, value, name)
 }
 
 // noIndex returns what says that no index is asked: a variable, or a file of pip's configuration; "" if nothing does.
-func (a Access) noIndex(settings map[string]setting) (string, error) {
+func (r Resolver) noIndex(settings map[string]setting) (string, error) {
 	pip := settings["no-index"]
-	if value := a.getenv("PIP_NO_INDEX"); value != "" {
+	if value := r.getenv("PIP_NO_INDEX"); value != "" {
 		pip = setting{value, "the variable PIP_NO_INDEX"}
 	}
 	if pip.value == "" {

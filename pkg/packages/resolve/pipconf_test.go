@@ -63,8 +63,11 @@ func TestPipConf(t *testing.T) {
 		for name, value := range c.variables {
 			variables[name] = value
 		}
-		a := Access{Home: home, root: home, Getenv: func(name string) string { return strings.Replace(variables[name], "HOME", home, 1) }}
-		s, err := a.Sources(c.options, nil)
+		r := Resolver{Home: home, root: home, Environ: environ(variables)}
+		for i := range r.Environ {
+			r.Environ[i] = strings.Replace(r.Environ[i], "HOME/", home+"/", 1)
+		}
+		s, err := r.readSources(c.options, nil)
 		var got []string
 		for _, base := range s.Bases() {
 			got = append(got, strings.TrimSuffix(strings.TrimPrefix(base, "https://"), "/simple"))
@@ -92,10 +95,8 @@ func TestLinks(t *testing.T) {
 		"UV_FIND_LINKS=/x,/y":      {filepath.Join(home, "a"), filepath.Join(home, "b"), here, "/x", "/y"},
 	} {
 		variable, value, _ := strings.Cut(set, "=")
-		a := Access{Home: home, root: home, Getenv: func(name string) string {
-			return map[string]string{"PIP_CONFIG_FILE": file, variable: value}[name]
-		}}
-		s, err := a.Sources(nil, nil)
+		r := Resolver{Home: home, root: home, Environ: []string{"PIP_CONFIG_FILE=" + file, variable + "=" + value}}
+		s, err := r.readSources(nil, nil)
 		if diff := cmp.Diff(want, s.Dirs()); err != nil || diff != "" {
 			t.Errorf("with %s: %v %s", set, err, diff)
 		}
@@ -113,14 +114,14 @@ func TestPipConfRejects(t *testing.T) {
 		if err := os.WriteFile(file, []byte("[global]\n"+text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a := Access{root: t.TempDir(), Getenv: func(name string) string { return map[string]string{"PIP_CONFIG_FILE": file}[name] }}
-		_, err := a.Sources([]string{"--index-url " + deps.PyPI}, nil)
+		r := Resolver{root: t.TempDir(), Environ: []string{"PIP_CONFIG_FILE=" + file}}
+		_, err := r.readSources([]string{"--index-url " + deps.PyPI}, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), file+": ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}
-	a := Access{Getenv: func(name string) string { return map[string]string{"PIP_NO_INDEX": "x"}[name] }}
-	if _, err := a.Sources(nil, nil); err == nil || !strings.HasPrefix(err.Error(), "the variable PIP_NO_INDEX: ") {
+	r := Resolver{Environ: []string{"PIP_NO_INDEX=x"}}
+	if _, err := r.readSources(nil, nil); err == nil || !strings.HasPrefix(err.Error(), "the variable PIP_NO_INDEX: ") {
 		t.Errorf("got %v", err)
 	}
 }

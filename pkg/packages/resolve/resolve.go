@@ -108,6 +108,8 @@ type Resolver struct {
 	Show func(what string)
 	// Python is the interpreter whose pip may resolve, "" means python3 on PATH.
 	Python string
+
+	root string // of the machine's own files, "" for /
 }
 
 // getenv returns a variable, "" if it is not set.
@@ -135,20 +137,16 @@ func (r Resolver) lookPath(name string) (string, error) {
 	return r.LookPath(name)
 }
 
-func (r Resolver) access() Access {
-	return Access{Getenv: r.getenv, Home: r.Home, Token: r.Token}
-}
-
 // Client returns a client that fetches the wheels of a wish: it adds the credentials that belong
 // to the host of a URL, also after a redirect, and no others.
 func (r Resolver) Client(w Request) (*http.Client, error) {
 	s, err := r.sources(w)
-	return r.access().Client(r.HTTP, s), err
+	return r.clientFor(s), err
 }
 
 // sources returns where the packages of a wish come from.
 func (r Resolver) sources(w Request) (Sources, error) {
-	s, err := r.access().Sources(slices.Concat(w.Options, w.AddedOptions), w.IndexNames)
+	s, err := r.readSources(slices.Concat(w.Options, w.AddedOptions), w.IndexNames)
 	if err != nil && w.Source != "" {
 		err = fmt.Errorf("%s: %w", w.Source, err)
 	}
@@ -255,7 +253,7 @@ func (r Resolver) resolve(ctx context.Context, w Request) ([]deps.Package, Metho
 	}
 	sources, err := r.sources(w)
 	if err == nil {
-		err = r.access().Authorize(ctx, &sources)
+		err = r.authorize(ctx, &sources)
 	}
 	if err != nil {
 		return nil, t.way(), err

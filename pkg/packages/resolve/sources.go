@@ -159,9 +159,9 @@ func add(all []Source, s Source) []Source {
 	return slices.Insert(all, 0, s)
 }
 
-// Sources reads options of pip. names are those that uv's settings give to indexes, by their URL.
+// readSources reads options of pip. names are those that uv's settings give to indexes, by their URL.
 // Variables in options are replaced. Other options are ignored.
-func (a Access) Sources(options []string, names map[string]string) (Sources, error) {
+func (r Resolver) readSources(options []string, names map[string]string) (Sources, error) {
 	var all Sources
 	for _, option := range options {
 		name, value, _ := strings.Cut(option, " ")
@@ -171,7 +171,7 @@ func (a Access) Sources(options []string, names map[string]string) (Sources, err
 		if name != optionIndex && name != optionExtra && name != optionLinks {
 			continue
 		}
-		s, err := a.source(name, strings.TrimSpace(value), names[value])
+		s, err := r.source(name, strings.TrimSpace(value), names[value])
 		s.From = "the project"
 		switch {
 		case err != nil:
@@ -182,7 +182,7 @@ func (a Access) Sources(options []string, names map[string]string) (Sources, err
 			all.Indexes = add(all.Indexes, s)
 		}
 	}
-	if err := a.addVariables(&all); err != nil {
+	if err := r.addVariables(&all); err != nil {
 		return all, err
 	}
 	return all, nil
@@ -190,9 +190,9 @@ func (a Access) Sources(options []string, names map[string]string) (Sources, err
 
 // addVariables adds the indexes and links that variables and pip's configuration name: the hash decides what is taken,
 // so pip's and uv's count alike. An --index-url of the project comes before them.
-func (a Access) addVariables(all *Sources) error {
-	settings := a.pipSettings()
-	if err := a.addPipConf(all, settings); err != nil {
+func (r Resolver) addVariables(all *Sources) error {
+	settings := r.pipSettings()
+	if err := r.addPipConf(all, settings); err != nil {
 		return err
 	}
 	for _, v := range []struct{ name, option string }{
@@ -200,7 +200,7 @@ func (a Access) addVariables(all *Sources) error {
 		{"PIP_EXTRA_INDEX_URL", optionExtra}, {"UV_INDEX", optionExtra}, {"UV_EXTRA_INDEX_URL", optionExtra},
 		{"PIP_FIND_LINKS", optionLinks}, {"UV_FIND_LINKS", optionLinks},
 	} {
-		text := a.getenv(v.name)
+		text := r.getenv(v.name)
 		if v.name == "UV_FIND_LINKS" { // the only one with commas
 			text = strings.ReplaceAll(text, ",", " ")
 		}
@@ -209,7 +209,7 @@ func (a Access) addVariables(all *Sources) error {
 			if !named || strings.Contains(name, ":") || v.option == optionLinks {
 				name, address = "", value
 			}
-			s, err := a.asItIs(v.option, address, name)
+			s, err := r.asItIs(v.option, address, name)
 			if err != nil {
 				return fmt.Errorf("the variable %s: %w", v.name, err)
 			}
@@ -217,7 +217,7 @@ func (a Access) addVariables(all *Sources) error {
 			all.Others = add(all.Others, s)
 		}
 	}
-	who, err := a.noIndex(settings)
+	who, err := r.noIndex(settings)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (a Access) addVariables(all *Sources) error {
 		return nil
 	}
 	if len(all.Others) == 0 || all.Others[0].Option != optionIndex {
-		pypi, err := a.address(optionIndex, deps.PyPI, "")
+		pypi, err := r.address(optionIndex, deps.PyPI, "")
 		pypi.From = Default
 		all.Others = add(all.Others, pypi)
 		return err
@@ -237,19 +237,19 @@ func (a Access) addVariables(all *Sources) error {
 }
 
 // source reads the value of an option, in which variables are replaced. name is the index's name, "" for none.
-func (a Access) source(option, text, name string) (Source, error) {
-	value, err := deps.Expand(text, a.getenv)
+func (r Resolver) source(option, text, name string) (Source, error) {
+	value, err := deps.Expand(text, r.getenv)
 	if err != nil {
 		return Source{}, err
 	}
-	s, err := a.address(option, value, name)
+	s, err := r.address(option, value, name)
 	if value != text && s.Dir == "" {
-		s.shown, s.values = deps.Hidden(deps.WithoutUsers(text)), deps.Values(text, a.getenv)
+		s.shown, s.values = deps.Hidden(deps.WithoutUsers(text)), deps.Values(text, r.getenv)
 	}
 	return s, err
 }
 
-func (a Access) address(option, value, name string) (Source, error) {
+func (r Resolver) address(option, value, name string) (Source, error) {
 	s := Source{Option: option}
 	if filepath.IsAbs(value) {
 		s.Dir = value
@@ -269,7 +269,7 @@ func (a Access) address(option, value, name string) (Source, error) {
 		s.url, s.login = nil, nil
 	}
 	if s.login == nil && name != "" {
-		s.login = a.named(name)
+		s.login = r.namedLogin(name)
 	}
 	return s, nil
 }

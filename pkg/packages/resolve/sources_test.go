@@ -13,9 +13,17 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
+// environ returns variables as os.Environ does.
+func environ(variables map[string]string) (all []string) {
+	for name, value := range variables {
+		all = append(all, name+"="+value)
+	}
+	return all
+}
+
 func TestBases(t *testing.T) {
 	variables := map[string]string{"PIP_EXTRA_INDEX_URL": "https://extra/simple https://second/simple", "HOST": "h"}
-	a := Access{Getenv: func(name string) string { return variables[name] }}
+	r := Resolver{Environ: environ(variables)}
 	for name, c := range map[string]struct {
 		options, want []string
 	}{
@@ -25,7 +33,7 @@ func TestBases(t *testing.T) {
 		"on this machine":  {[]string{"--index-url file:///a%20b/simple"}, []string{"file:///a%20b/simple", "https://extra/simple", "https://second/simple"}},
 		"links are no one": {[]string{"--index-url /i", "--find-links https://links"}, []string{"file:///i", "https://extra/simple", "https://second/simple"}},
 	} {
-		s, err := a.Sources(c.options, nil)
+		s, err := r.readSources(c.options, nil)
 		if diff := cmp.Diff(c.want, s.Bases()); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
@@ -56,7 +64,7 @@ func TestExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources, err := Access{}.Sources([]string{"--index-url " + s.URL + "/simple", "--find-links " + dir}, nil)
+		sources, err := Resolver{Environ: []string{}}.readSources([]string{"--index-url " + s.URL + "/simple", "--find-links " + dir}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +89,7 @@ func FuzzSources(f *testing.F) {
 	f.Add("--find-links file:///a%20b")
 	f.Add("--extra-index-url https://${A}@[::1]:80/x?y#z")
 	f.Fuzz(func(t *testing.T, option string) {
-		s, err := Access{Getenv: func(string) string { return "v" }}.Sources([]string{option}, nil)
+		s, err := Resolver{Environ: []string{"A=v"}}.readSources([]string{option}, nil)
 		if err != nil {
 			return
 		}

@@ -54,7 +54,7 @@ func (r Resolver) Steering() (all []string) {
 
 // configurations returns where uv and pip look for their configuration files.
 func (r Resolver) configurations() []string {
-	files := append(r.access().PipFiles(), r.uvFiles()...)
+	files := append(r.pipFiles(), r.uvFiles()...)
 	if named := r.getenv("UV_CONFIG_FILE"); named != "" {
 		files = append(files, named)
 	}
@@ -73,7 +73,7 @@ func (r Resolver) uvFiles() (files []string) {
 		in(r.getenv("PROGRAMDATA"))
 		return files
 	}
-	in(r.access().configDir())
+	in(r.configDir())
 	in("/etc")
 	in("/etc/xdg")
 	return files

@@ -27,7 +27,7 @@ func fetching(address string, why error) error {
 // belong to its host, which a file that was fetched may have named. It is asked for again if that fails in a
 // way that may pass. The error is a *MistakeError if another URL or a variable would help.
 func (r Resolver) Text(ctx context.Context, address string) (text []byte, err error) {
-	s, err := r.access().source(optionIndex, address, "")
+	s, err := r.source(optionIndex, address, "")
 	if err == nil && (s.url == nil || s.url.Scheme != "https") {
 		err = errors.New("only https URLs are fetched")
 	}
@@ -38,7 +38,7 @@ func (r Resolver) Text(ctx context.Context, address string) (text []byte, err er
 	if s.login != nil {
 		own.Indexes = []Source{s}
 	}
-	client := r.access().Client(r.HTTP, own)
+	client := r.clientFor(own)
 	client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
 		if next.URL.Scheme != "https" || len(via) == maxRedirects {
 			return unfetchable(address, fmt.Errorf("it redirects to %s", deps.Hidden(next.URL.String())))
