@@ -92,7 +92,7 @@ func (o *statusOptions) tellWhy(s statusJSON) {
 func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []error) error {
 	all, errs := each(jobs, func(j *job.Job) (statusJSON, error) { return o.statusOf(ctx, j) })
 	items := []statusJSON{}
-	table := ui.NewTable(o.streams.Out)
+	table := ui.NewTable(o.streams.Out, 2)
 	for i, s := range all {
 		if errs[i] == nil {
 			items = append(items, s)

@@ -113,7 +113,7 @@ func (o *versionOptions) read(ctx context.Context) clusterVersions {
 
 // print writes a line for each part.
 func (c clusterVersions) print(out io.Writer) error {
-	table := ui.NewTable(out)
+	table := ui.NewTable(out, 2)
 	row := func(name, text string) { table.Row(name, ui.Clean(text)) }
 	where := c.Context
 	if c.Namespace != "" {

@@ -121,7 +121,7 @@ func (c *command) show(name string) error {
 	e := newEntry(p, file.Current)
 	switch c.output {
 	case "":
-		table := ui.NewTable(c.streams.Out)
+		table := ui.NewTable(c.streams.Out, 2)
 		for _, row := range [][2]string{{"name", e.Name}, {"project", e.Project}, {"zone", e.Zone}, {"cluster", e.Cluster}, {"context", e.Context}, {"namespace", e.Namespace}, {"store", e.Store},
 			{"image repo", e.ImageRepo}, {"base image", e.BaseImage}, {"base image repo", e.BaseImageRepo}, {"cpu", e.CPU}, {"memory", e.Memory}, {"pathways images", e.PathwaysImages}, {"keep warm", e.KeepWarm},
 			{"cache size", e.CacheSize}, {"cache scope", e.CacheScope}} {

@@ -19,7 +19,7 @@ import (
 func (s status) write(streams genericiooptions.IOStreams, label string) error {
 	out := streams.Out
 	var facts strings.Builder
-	lines := ui.NewTable(&facts)
+	lines := ui.NewTable(&facts, 2)
 	mode := ""
 	if s.Autopilot {
 		mode = " Autopilot,"

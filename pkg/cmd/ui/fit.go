@@ -49,12 +49,12 @@ type layout struct {
 	common  string // what the columns have that are left out
 }
 
-// fit lays out rows, of which the first is that of the headers if there is one, so that no line is longer than width. If
+// fit lays out rows below headers, if there are any, so that no line is longer than width. If
 // they don't fit as they are, it first uses the short forms of cells, then leaves out columns that are equal in all
 // rows, then spare ones, then cuts texts, and at last the ends of lines.
-func fit(columns []Column, headers, rows [][]string, width int) *layout {
+func fit(columns []Column, headers []string, rows [][]string, width int) *layout {
 	l := &layout{columns: columns, width: width, out: make([]bool, len(columns)), short: make([]bool, len(columns))}
-	all := slices.Concat(headers, rows)
+	all := append([][]string{headers}, rows...)
 	l.measure(all)
 	for i, c := range columns {
 		if l.total() > width && c.Short != nil && isDistinct(rows, i, c.Short) {
@@ -121,6 +121,11 @@ func (l *layout) measure(rows [][]string) {
 			l.widths[i] = c.Least
 		}
 	}
+	l.widen(rows)
+}
+
+// widen makes the columns wide enough for the cells of more rows.
+func (l *layout) widen(rows [][]string) {
 	for _, row := range rows {
 		for i, cell := range row[:min(len(row), len(l.columns))] {
 			l.widths[i] = max(l.widths[i], utf8.RuneCountInString(l.cell(i, cell)))
@@ -148,6 +153,7 @@ func (l *layout) cell(i int, text string) string {
 // line returns a row as a line. A row that was not known to fit may be wider than the columns, or have more cells.
 func (l *layout) line(row []string) string {
 	var b strings.Builder
+	b.Grow(len(gap) + l.total())
 	for i, cell := range row {
 		if i >= len(l.columns) {
 			b.WriteString(cell + gap)
@@ -160,7 +166,10 @@ func (l *layout) line(row []string) string {
 		if l.columns[i].Text {
 			cell = cut(cell, l.widths[i])
 		}
-		b.WriteString(cell + strings.Repeat(" ", max(0, l.widths[i]-utf8.RuneCountInString(cell))) + gap)
+		b.WriteString(cell)
+		for range max(0, l.widths[i]-utf8.RuneCountInString(cell)) + len(gap) {
+			b.WriteByte(' ')
+		}
 	}
 	return cut(strings.TrimRight(b.String(), " "), l.width)
 }

@@ -2,9 +2,13 @@ package ui
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -80,24 +84,27 @@ all: STORE s
 	}
 }
 
-// A pipe gets the same as from NewTable, whatever the columns are.
+// A pipe gets all cells, aligned as in kubectl's tables, whatever the columns are. Later rows only make them wider.
 func TestAPipeGetsAllCells(t *testing.T) {
 	for _, headers := range []bool{true, false} {
-		var plain, fitted bytes.Buffer
-		names := []string{"id", "status"}
-		if !headers {
-			names = nil
+		var want, got bytes.Buffer
+		kubectls := printers.GetNewTabWriter(&want)
+		table := NewFitted(&got, Style{}, headers, Column{Header: "n", Varies: true}, Column{Header: "id", Short: tail}, Column{Header: "status", Spare: true, Text: true}, Column{Header: "outcome", Text: true})
+		if headers {
+			fmt.Fprintln(kubectls, "N\tID\tSTATUS\tOUTCOME")
 		}
-		tables := []*Table{NewTable(&plain, names...), NewFitted(&fitted, Style{}, headers, Column{Header: "id", Short: tail}, Column{Header: "status", Varies: true, Text: true})}
-		for _, table := range tables {
-			table.Row("cpu-train-20261123-012705-6ebd35c", strings.Repeat("x", 300))
-			table.Row("b", "")
-			if err := table.Flush(); err != nil {
-				t.Fatal(err)
+		for _, rows := range [][][]string{
+			{{"1", "cpu-train-20261123-012705-6ebd35c", "-", strings.Repeat("x", 300)}, {"1", "é", "-", "y"}},
+			{{"1000000", "cpu-a", "longer than before", "z"}, {"1", "b", "ok", "y"}},
+			{{"1", "c", "ok", "y"}},
+		} {
+			for _, row := range rows {
+				table.Row(row...)
+				fmt.Fprintln(kubectls, strings.Join(row, "\t"))
 			}
-		}
-		if plain.String() != fitted.String() {
-			t.Errorf("got\n%swant\n%s", &fitted, &plain)
+			if err := errors.Join(table.Flush(), kubectls.Flush()); err != nil || got.String() != want.String() {
+				t.Errorf("%v, got\n%swant\n%s", err, &got, &want)
+			}
 		}
 	}
 }

@@ -1,65 +1,56 @@
 package ui
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
-
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Table writes rows in columns, aligned like kubectl's. Rows after a Flush keep the
-// widths of earlier ones, so that a watch stays readable.
+// Table writes rows in columns, aligned like kubectl's. In a terminal the rows before the first Flush decide how the
+// lines fit into its width. Elsewhere lines may have any width, and columns grow with later rows, so that a watch stays
+// readable.
 type Table struct {
-	w interface {
-		io.Writer
-		Flush() error
-	}
-	painter *painter
-	fitted  *fitted // nil if lines may have any width
-	err     error   // the first one
-}
-
-// fitted are the rows of a table that fits into a width. The rows before the first Flush decide how.
-type fitted struct {
+	w       io.Writer
 	columns []Column
-	headers bool
-	width   int
-	rows    [][]string // those that are not written
-	layout  *layout
+	headers []string // nil for no header line
+	width   int      // of a line
+	layout  *layout  // nil before the first Flush
+	rows    [][]string
+	painted map[int][2]string // a word and its replacement, by the place of its row in rows
 }
 
-// NewFitted is NewTable for a table whose lines fit into the width of the terminal, if w is one.
+const (
+	// anyWidth is the width of a line that needs to fit nowhere.
+	anyWidth = math.MaxInt
+	// leastPiped is the width of the narrowest column outside of a terminal, as in kubectl's tables.
+	leastPiped = 6 - len(gap)
+)
+
+// NewFitted returns a table whose lines fit into the width of the terminal, if w is one. Headers are written in upper case.
 func NewFitted(w io.Writer, style Style, headers bool, columns ...Column) *Table {
-	if width := style.Width(); width > 0 {
-		p := &painter{w: w, painted: map[int][2]string{}}
-		t := &Table{painter: p, fitted: &fitted{columns: columns, headers: headers, width: width}}
+	t := &Table{w: w, columns: slices.Clone(columns), width: cmp.Or(style.Width(), anyWidth), painted: map[int][2]string{}}
+	for i, c := range columns {
 		if headers {
-			p.rows++
+			t.headers = append(t.headers, cleanCell(strings.ToUpper(c.Header)))
 		}
-		return t
-	}
-	var names []string
-	for _, c := range columns {
-		if headers {
-			names = append(names, fmt.Sprintf("%-*s", c.Least, c.Header))
+		switch {
+		case t.width == anyWidth && headers:
+			t.columns[i].Least = max(c.Least, leastPiped)
+		case t.width == anyWidth:
+			t.columns[i].Least = leastPiped
 		}
-	}
-	return NewTable(w, names...)
-}
-
-// NewTable returns a table with headers, written in upper case; without headers there is
-// no header line.
-func NewTable(w io.Writer, headers ...string) *Table {
-	p := &painter{w: w, painted: map[int][2]string{}}
-	t := &Table{w: printers.GetNewTabWriter(p), painter: p}
-	if len(headers) > 0 {
-		t.Row(strings.Split(strings.ToUpper(strings.Join(headers, "\t")), "\t")...)
 	}
 	return t
+}
+
+// NewTable returns a table without headers, whose lines may have any width.
+func NewTable(w io.Writer, columns int) *Table {
+	return NewFitted(w, Style{}, false, make([]Column, columns)...)
 }
 
 // Highlight shows the state's word in the next row in its colour, if the style has colours. What runs is bold: it is
@@ -72,99 +63,51 @@ func (t *Table) Highlight(style Style, state api.State) {
 	if state == api.Running {
 		word = style.Bold(string(state))
 	}
-	t.painter.painted[t.painter.rows] = [2]string{string(state), word}
-}
-
-// painter collects aligned lines, writes them at once, and adds colours: escape sequences
-// would count as text while lines are aligned.
-type painter struct {
-	w       io.Writer
-	text    bytes.Buffer
-	rows    int               // that were added
-	lines   int               // that were written
-	painted map[int][2]string // a word and its replacement, by line
-}
-
-func (p *painter) Write(b []byte) (int, error) { return p.text.Write(b) }
-
-func (p *painter) flush() error {
-	if len(p.painted) == 0 {
-		p.lines = p.rows
-		_, err := p.text.WriteTo(p.w)
-		return err
-	}
-	var all strings.Builder
-	for line := range strings.Lines(p.text.String()) {
-		if words, found := p.painted[p.lines]; found {
-			line = strings.Replace(line, words[0], words[1], 1)
-			delete(p.painted, p.lines)
-		}
-		all.WriteString(line)
-		p.lines++
-	}
-	p.text.Reset()
-	_, err := io.WriteString(p.w, all.String())
-	return err
+	t.painted[len(t.rows)] = [2]string{string(state), word}
 }
 
 // Row adds a row. Cells are cleaned and kept to one line each; an empty one becomes
 // <none>.
 func (t *Table) Row(cells ...string) {
-	t.painter.rows++
-	line := make([]string, len(cells))
+	row := make([]string, len(cells))
 	for i, cell := range cells {
-		line[i] = cleanCell(cell)
+		row[i] = cleanCell(cell)
 	}
-	if t.fitted != nil {
-		t.fitted.rows = append(t.fitted.rows, line)
-		return
-	}
-	if _, err := io.WriteString(t.w, strings.Join(line, "\t")+"\n"); t.err == nil {
-		t.err = err
-	}
+	t.rows = append(t.rows, row)
 }
 
-// Flush writes the rows so far and returns the first error of the table.
+// Flush writes the rows so far, below the headers if they are the first, and what all of them have in the columns that
+// are left out.
 func (t *Table) Flush() error {
-	if t.fitted != nil {
-		t.painter.rows += t.fitted.write(&t.painter.text)
-	} else if err := t.w.Flush(); t.err == nil {
-		t.err = err
+	var text strings.Builder
+	common := ""
+	switch {
+	case t.layout == nil:
+		t.layout = fit(t.columns, t.headers, t.rows, t.width)
+		if t.headers != nil {
+			text.WriteString(t.layout.line(t.headers) + "\n")
+			common = t.layout.common
+		}
+	case t.width == anyWidth:
+		t.layout.widen(t.rows)
 	}
-	if err := t.painter.flush(); t.err == nil {
-		t.err = err
+	for i, row := range t.rows {
+		line := t.layout.line(row)
+		if words, found := t.painted[i]; found { // escape sequences would have counted as text
+			line = strings.Replace(line, words[0], words[1], 1)
+		}
+		text.WriteString(line)
+		text.WriteByte('\n')
 	}
-	if t.err != nil {
-		return fmt.Errorf("writing the table: %w", t.err)
+	if common != "" {
+		text.WriteString(common + "\n")
+	}
+	t.rows = nil
+	clear(t.painted)
+	if _, err := io.WriteString(t.w, text.String()); err != nil {
+		return fmt.Errorf("writing the table: %w", err)
 	}
 	return nil
-}
-
-// write writes the rows so far, below the headers if they are the first, and what all have of the columns that are left
-// out. It returns how many lines that is more than the headers and the rows.
-func (f *fitted) write(to *bytes.Buffer) (more int) {
-	first := f.layout == nil
-	if first {
-		var headers [][]string
-		if f.headers {
-			var row []string
-			for _, c := range f.columns {
-				row = append(row, strings.ToUpper(c.Header))
-			}
-			headers = [][]string{row}
-		}
-		f.layout = fit(f.columns, headers, f.rows, f.width)
-		f.rows = append(headers, f.rows...)
-	}
-	for _, row := range f.rows {
-		to.WriteString(f.layout.line(row) + "\n")
-	}
-	if first && f.headers && f.layout.common != "" {
-		to.WriteString(f.layout.common + "\n")
-		more = 1
-	}
-	f.rows = nil
-	return more
 }
 
 // none is written for an empty cell.

@@ -9,7 +9,7 @@ import (
 
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
-	table := NewTable(&out, "id", "state", "age")
+	table := NewFitted(&out, Style{}, true, Columns("id", "state", "age")...)
 	table.Row("v5e1-train-model-20260417-153012-abc1234", "RUNNING", "5m3s")
 	table.Row("cpu-a", "FAILED", "")
 	table.Row("cpu-\x1b[2J", "two\nlines", "a\ttab")
@@ -25,7 +25,7 @@ func TestTable(t *testing.T) {
 
 func TestTableWithoutHeaders(t *testing.T) {
 	var out bytes.Buffer
-	table := NewTable(&out)
+	table := NewTable(&out, 2)
 	table.Row("cpu-a", "FAILED")
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestTableWithoutHeaders(t *testing.T) {
 }
 
 func TestTableReportsAnErrorOfItsWriter(t *testing.T) {
-	table := NewTable(failing{}, "id")
+	table := NewTable(failing{}, 1)
 	table.Row("cpu-a")
 	if err := table.Flush(); err == nil || err.Error() != "writing the table: nobody reads" {
 		t.Errorf("Flush() = %v", err)
@@ -55,7 +55,7 @@ func TestTableHighlights(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			table := NewTable(&out, "id", "state", "age")
+			table := NewFitted(&out, Style{}, true, Columns("id", "state", "age")...)
 			table.Highlight(tt.style, api.Failed)
 			table.Row("cpu-a", "FAILED", "5m")
 			table.Row("cpu-b", "RUNNING", "1m")
@@ -85,7 +85,7 @@ func (c *countedWrites) Write(p []byte) (int, error) {
 // A write for each cell of a list of thousands of jobs was half of its time.
 func TestTableWritesManyRowsAtOnce(t *testing.T) {
 	var writes countedWrites
-	table := NewTable(&writes, "id", "status")
+	table := NewTable(&writes, 2)
 	for range 1000 {
 		table.Row("cpu-train-20261120-082019-abc1234", "RUNNING")
 	}

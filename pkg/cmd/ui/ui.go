@@ -98,32 +98,28 @@ func (u *UI) sent(e event.Event) bool {
 	return true
 }
 
-// Note reports something worth knowing.
-func (u *UI) Note(text string) {
+// tell sends an event, or prints a line if people read.
+func (u *UI) tell(e event.Event, line string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.sent(event.Note{Message: text}) {
-		u.print(Clean(text))
+	if !u.sent(e) {
+		u.print(line)
 	}
 }
 
+// Note reports something worth knowing.
+func (u *UI) Note(text string) { u.tell(event.Note{Message: text}, Clean(text)) }
+
 // Warn reports something that may turn out to be a mistake.
 func (u *UI) Warn(text string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.sent(event.Warning{Message: text}) {
-		u.print(u.style.paint(yellow, "warning:") + " " + Clean(text))
-	}
+	u.tell(event.Warning{Message: text}, u.style.paint(yellow, "warning:")+" "+Clean(text))
 }
 
 // State reports the state of a job, in lower case like Phase and in the state's colour,
 // with a detail: `pending     waiting: no node has room`.
 func (u *UI) State(id string, s api.Status, detail string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.sent(event.State{Job: id, State: s.State, Reason: s.Reason, Message: detail}) {
-		u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(s.State), fmt.Sprintf("%-10s", strings.ToLower(Clean(string(s.State))))), Clean(detail)))
-	}
+	word := u.style.paint(colorOf(s.State), fmt.Sprintf("%-10s", strings.ToLower(Clean(string(s.State)))))
+	u.tell(event.State{Job: id, State: s.State, Reason: s.Reason, Message: detail}, word+"  "+Clean(detail))
 }
 
 // Above returns w for data that may go to the same terminal: the bar makes room for it.
