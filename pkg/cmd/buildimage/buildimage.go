@@ -131,17 +131,7 @@ func (o *options) confirm(ctx context.Context) error {
 	if create := creation(o.plans[0].Repository); create != "" {
 		o.ui.Note("the repository must exist: " + create)
 	}
-	yes, err := cli.Ask(ctx, o.streams, question+". Continue?")
-	if err != nil || !yes {
-		o.ui.Note("nothing was built")
-	}
-	switch {
-	case err != nil:
-		return cli.Exit(cli.ExitInterrupted)
-	case !yes:
-		return cli.Exit(cli.ExitFailed)
-	}
-	return nil
+	return cli.Confirm(ctx, o.streams, question, "nothing was built")
 }
 
 // creation returns the command that creates a repository in Artifact Registry, "" for another registry.

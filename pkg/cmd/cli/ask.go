@@ -12,22 +12,7 @@ import (
 	"strings"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/kubectl/pkg/util/term"
 )
-
-// canAsk reports whether someone at a terminal can answer questions.
-func canAsk(streams genericiooptions.IOStreams) bool { return term.IsTerminal(streams.In) }
-
-// Ask asks a question on standard error and reports whether the answer is yes, which the end of the input
-// is not. The error is that of ctx.
-func Ask(ctx context.Context, streams genericiooptions.IOStreams, question string) (bool, error) {
-	line, err := prompt(ctx, streams, question+" [y/N] ")
-	if errors.Is(err, io.EOF) {
-		return false, nil
-	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes", err
-}
 
 // AskFor asks for a value on standard error, and returns the answer, or standard if that is empty. Whoever
 // asks has not changed anything yet: the error is that of ctx or, if the input ends without an answer, one
@@ -83,34 +68,41 @@ func Choose(ctx context.Context, streams genericiooptions.IOStreams, question st
 	return index, err
 }
 
-// Confirm asks whether to do what would be done. Unless the answer is yes, it prints what that means,
-// and returns an exit code.
+// Confirm asks on standard error whether to do what would be done. Unless the answer is yes, which the end of the input is
+// not, it prints what that means, and returns an exit code.
 func Confirm(ctx context.Context, streams genericiooptions.IOStreams, would, otherwise string) error {
-	yes, err := Ask(ctx, streams, would+". Continue?")
-	if err != nil {
-		fmt.Fprintln(streams.ErrOut, otherwise)
+	line, err := prompt(ctx, streams, would+". Continue? [y/N] ")
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer == "y" || answer == "yes" {
+		return nil
+	}
+	fmt.Fprintln(streams.ErrOut, otherwise)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return Exit(ExitInterrupted)
 	}
-	if !yes {
-		fmt.Fprintln(streams.ErrOut, otherwise)
-		return Exit(ExitFailed)
+	return Exit(ExitFailed)
+}
+
+// MustConfirm is Confirm for what needs a yes: if nobody can be asked, the error names the flag that says it.
+func MustConfirm(ctx context.Context, streams genericiooptions.IOStreams, would, otherwise, flag string) error {
+	if why := CannotAsk(streams); why != "" {
+		return Usagef("%s; %s: confirm with %s", would, why, flag)
 	}
-	return nil
+	return Confirm(ctx, streams, would, otherwise)
 }
 
 // prompt prints a question, and returns the line that answers it. The error is that of ctx, or io.EOF if the
 // input ends before the answer begins. What is printed next is on a line of its own.
 func prompt(ctx context.Context, streams genericiooptions.IOStreams, question string) (string, error) {
 	fmt.Fprint(streams.ErrOut, question)
-	line, err := readLine(ctx, streams.In)
+	line, err := ReadLine(ctx, streams.In)
 	if err != nil {
 		fmt.Fprintln(streams.ErrOut)
 	}
 	return line, err
 }
 
-// readLine reads a line. The error is that of ctx, or io.EOF if there is none.
-func readLine(ctx context.Context, r io.Reader) (string, error) {
+// ReadLine reads a line. The error is that of ctx, or io.EOF if there is none.
+func ReadLine(ctx context.Context, r io.Reader) (string, error) {
 	lines := make(chan string, 1)
 	go func() { // a terminal can't be read with a deadline; the process ends with it
 		line, _ := bufio.NewReader(r).ReadString('\n')

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -11,26 +10,29 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-func TestAsk(t *testing.T) {
-	for typed, want := range map[string]bool{"y\nmore": true, " YES \n": true, "y": true, "n\n": false, "\n": false, "": false, "yesterday\n": false} {
+func TestConfirm(t *testing.T) {
+	for typed, want := range map[string]int{"y\nmore": ExitDone, " YES \n": ExitDone, "y": ExitDone, "n\n": ExitFailed, "\n": ExitFailed, "": ExitFailed, "yesterday\n": ExitFailed} {
 		var said bytes.Buffer
 		streams := genericiooptions.IOStreams{In: strings.NewReader(typed), ErrOut: &said}
-		asked := "Continue? [y/N] "
+		asked := "it would go. Continue? [y/N] "
 		if typed == "" {
 			asked += "\n" // what follows is on a line of its own
 		}
-		if got, err := Ask(t.Context(), streams, "Continue?"); got != want || err != nil || said.String() != asked {
-			t.Errorf("%q: got %v, %v, said %q", typed, got, err, &said)
+		if want == ExitFailed {
+			asked += "it stays\n"
 		}
-		if canAsk(streams) {
-			t.Error("what is no terminal can answer")
+		if got := CodeOf(Confirm(t.Context(), streams, "it would go", "it stays")); got != want || said.String() != asked {
+			t.Errorf("%q: got %d, said %q", typed, got, &said)
+		}
+		if err := MustConfirm(t.Context(), streams, "it would go", "it stays", "--yes"); CodeOf(err) != ExitUsage || err.Error() != "it would go; stdin is not a terminal: confirm with --yes" {
+			t.Errorf("what is no terminal: got %v", err)
 		}
 	}
 	// Ctrl-C at the question is an answer.
 	silent, _ := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Ask(ctx, genericiooptions.IOStreams{In: silent, ErrOut: io.Discard}, "Continue?"); !errors.Is(err, context.Canceled) {
+	if err := Confirm(ctx, genericiooptions.IOStreams{In: silent, ErrOut: io.Discard}, "it would go", "it stays"); CodeOf(err) != ExitInterrupted {
 		t.Errorf("interrupted: got %v", err)
 	}
 }

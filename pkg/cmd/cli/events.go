@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
@@ -95,7 +96,7 @@ func CannotAsk(streams genericiooptions.IOStreams) string {
 	switch {
 	case event.Of(streams.ErrOut) != nil:
 		return "--events json asks no questions"
-	case !canAsk(streams):
+	case !term.IsTerminal(streams.In):
 		return "stdin is not a terminal"
 	}
 	return ""

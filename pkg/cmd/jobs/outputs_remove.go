@@ -102,10 +102,7 @@ func (c *command) confirmOutputRemoval(ctx context.Context, dir *outputs.Dir, fi
 		return nil
 	}
 	question := fmt.Sprintf("%s would be deleted from %s", outputAmount(files), dir.URL())
-	if why := cli.CannotAsk(c.streams); why != "" {
-		return cli.Usagef("%s; %s: confirm with -y", question, why)
-	}
-	return cli.Confirm(ctx, c.streams, question, "nothing was deleted")
+	return cli.MustConfirm(ctx, c.streams, question, "nothing was deleted", "-y")
 }
 
 func outputAmount(files []outputs.File) string {

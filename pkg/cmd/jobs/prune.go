@@ -173,10 +173,7 @@ func (o *pruneOptions) confirm(ctx context.Context, url string, plan *prune.Plan
 	if len(plan.Outputs) > 0 {
 		question += fmt.Sprintf(", with the outputs of %s", human.Count(len(plan.Outputs), "job"))
 	}
-	if why := cli.CannotAsk(o.streams); why != "" {
-		return cli.Usagef("%s; %s: confirm with -y, or use --dry-run", question, why)
-	}
-	return cli.Confirm(ctx, o.streams, question, "nothing was deleted")
+	return cli.MustConfirm(ctx, o.streams, question, "nothing was deleted", "-y, or use --dry-run")
 }
 
 func (o *pruneOptions) delete(ctx context.Context, url string, plan *prune.Plan) error {

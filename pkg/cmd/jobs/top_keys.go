@@ -1,16 +1,15 @@
 package jobs
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/top"
 )
 
@@ -131,24 +130,11 @@ func (s *topScreen) open(ctx context.Context, row top.Row, key rune) error {
 	}
 	if key != 'x' || err != nil {
 		fmt.Fprint(out, "\nPress Enter to go back. ")
-		waitForLine(ctx, s.streams.In)
+		_, _ = cli.ReadLine(ctx, s.streams.In) // its end, or that of the context, is an answer, too
 	}
 	if err := s.screen.Resume(); err != nil {
 		return fmt.Errorf("coming back to the screen: %w", err)
 	}
 	s.screen.Sync()
 	return nil
-}
-
-// waitForLine waits until a line was typed, or the context ends.
-func waitForLine(ctx context.Context, in io.Reader) {
-	typed := make(chan struct{})
-	go func() {
-		_, _ = bufio.NewReader(in).ReadString('\n')
-		close(typed)
-	}()
-	select {
-	case <-typed:
-	case <-ctx.Done():
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
@@ -68,5 +69,5 @@ func (c *command) confirmStanding(ctx context.Context, location string, pools []
 		ui.New(c.Streams.ErrOut, c.Clock.Now).Phase("price", text+", even without jobs")
 		return nil
 	}
-	return c.Confirm(ctx, "Nodes would run even without jobs: "+text, undone)
+	return cli.MustConfirm(ctx, c.Streams, "Nodes would run even without jobs: "+text, undone, "--yes")
 }

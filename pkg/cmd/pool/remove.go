@@ -81,7 +81,7 @@ func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) 
 		return err
 	}
 	if !f.yes {
-		if err := c.Confirm(ctx, question(cluster, chosen, left), "nothing was removed"); err != nil {
+		if err := cli.MustConfirm(ctx, c.Streams, question(cluster, chosen, left), "nothing was removed", "--yes"); err != nil {
 			return err
 		}
 		if err := look(); err != nil { // a job may have started before the answer came

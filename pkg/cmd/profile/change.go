@@ -99,10 +99,7 @@ func (c *command) remove(ctx context.Context, name string, yes bool) error {
 	}
 	if !yes {
 		would := fmt.Sprintf("profile %s of %s would be removed; the cluster stays", name, p.Place())
-		if why := cli.CannotAsk(c.streams); why != "" {
-			return cli.Usagef("%s; %s: confirm with --yes", would, why)
-		}
-		if err := cli.Confirm(ctx, c.streams, would, "nothing was removed"); err != nil {
+		if err := cli.MustConfirm(ctx, c.streams, would, "nothing was removed", "--yes"); err != nil {
 			return err
 		}
 	}

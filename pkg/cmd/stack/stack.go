@@ -7,7 +7,9 @@ import (
 	"os"
 	"slices"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
@@ -29,6 +31,20 @@ type Stack struct {
 	Inside    *infra.Cluster
 	Items     []infra.Item
 	Resources []infra.Resource
+}
+
+// Base is what pool, up, down and status have in common.
+type Base struct {
+	Streams    genericiooptions.IOStreams
+	Clock      clock.PassiveClock
+	Connection *connect.Flags
+}
+
+// NewBase returns a Base whose notices go to standard error.
+func NewBase(streams genericiooptions.IOStreams, now clock.PassiveClock) *Base {
+	c := &Base{Streams: streams, Clock: now, Connection: connect.NewFlags()}
+	c.Connection.SetNotices(streams.ErrOut)
+	return c
 }
 
 // TargetOf returns the cluster in GKE that the command line, the environment or the kubeconfig names, and

@@ -339,7 +339,8 @@ func (o *upOptions) confirmPlan(ctx context.Context, u *ui.UI, e *stack.Stack, p
 	if o.yes {
 		return nil
 	}
-	return o.Confirm(ctx, fmt.Sprintf("cluster %s in project %s: %s", e.Names.Cluster, e.Names.Project, counts(plan)), "nothing was changed")
+	would := fmt.Sprintf("cluster %s in project %s: %s", e.Names.Cluster, e.Names.Project, counts(plan))
+	return cli.MustConfirm(ctx, o.Streams, would, "nothing was changed", "--yes")
 }
 
 // takesNoName explains --yes of up with the name of a cluster, as down wants it.
