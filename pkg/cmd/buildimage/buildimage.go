@@ -58,7 +58,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Short:             "Build base images for jobs",
 		Long:              long,
 		Example:           examples,
-		Args:              noArguments,
+		Args:              cli.NoArguments("; name the repository with --repo"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			o, err := f.toOptions(ctx, streams, now, os.Getenv)
@@ -70,13 +70,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	}
 	cli.AddSections(c, f.sections()...)
 	return c
-}
-
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return cli.Usagef("build-image takes no argument, got %q; name the repository with --repo", args[0])
-	}
-	return nil
 }
 
 // options holds only values that are ready to use.

@@ -61,3 +61,10 @@ func Promptly[T any](ctx context.Context, find func(context.Context) (T, error))
 		return found{}.value, ctx.Err()
 	}
 }
+
+// CompleteInOrder returns a completion that offers, in their order, the words that find returns for what is typed.
+func CompleteInOrder(find func(typed string) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return find(typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}

@@ -171,3 +171,13 @@ func numberValue(p *int, least, most int, words string) flagValue[int] {
 	}
 	return flagValue[int]{p, "number", read, text}
 }
+
+// NoArguments refuses arguments. The error says what to do instead with more, which may be "".
+func NoArguments(more string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return Usagef("%s takes no argument, got %q%s", c.Name(), args[0], more)
+		}
+		return nil
+	}
+}

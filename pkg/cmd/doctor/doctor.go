@@ -71,7 +71,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Short:             "Check what jobs need, and show how to fix problems",
 		Long:              doctorLong,
 		Example:           doctorExamples,
-		Args:              noArguments,
+		Args:              cli.NoArguments(""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              cli.RunE(func(ctx context.Context, _ []string) error { return f.run(ctx, streams, now) }),
 	}
@@ -103,19 +103,8 @@ func (f *flags) section() cli.Section {
 	fs.StringVar(&f.image, "image", "", "Run the pod of --deep from the image `URI`, which needs python3. Default: KINETIC_IMAGE, KINETIC_BASE_IMAGE, "+doctor.TrialImage+".")
 	fs.BoolVar(&f.fix, "fix", false, "Fix what is safe to fix: create the service account and missing Roles of manifests/rbac, and limit the lifecycle rule that deletes results in keras-kinetic's buckets.")
 	s.FormatVar(&f.output, "Output `FORMAT`: json or yaml.", cli.Formats()...)
-	s.Completions["accelerator"] = completeAccelerator
+	s.Completions["accelerator"] = cli.CompleteInOrder(accelerator.Complete)
 	return s
-}
-
-func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-}
-
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return cli.Usagef("%s takes no argument, got %q", c.Name(), args[0])
-	}
-	return nil
 }
 
 // options hold only values that are ready to use.

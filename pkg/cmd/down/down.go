@@ -62,7 +62,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	root := &cobra.Command{
 		Use: "down", Short: "Delete a cluster and its resources", Long: downLong, Example: downExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic down"},
-		Args:        stack.NoArguments("down"), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:        stack.NoArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			o, err := f.toOptions(c)
 			if err != nil {

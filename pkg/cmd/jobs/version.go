@@ -40,7 +40,7 @@ func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Short:             "Show component versions in the cluster",
 		Hidden:            true,
 		Annotations:       map[string]string{cli.PathAnnotation: "kubectl kinetic version"},
-		Args:              noArguments,
+		Args:              cli.NoArguments(""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			return f.toOptions(streams, connection).run(ctx)
@@ -48,13 +48,6 @@ func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	cli.AddSections(c, own, connection.Section())
 	return c
-}
-
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return cli.Usagef("version takes no argument, got %q", args[0])
-	}
-	return nil
 }
 
 func (f *versionFlags) toOptions(streams genericiooptions.IOStreams, connection *connect.Flags) *versionOptions {

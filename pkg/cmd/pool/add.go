@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
@@ -74,7 +73,7 @@ func (c *command) add() *cobra.Command {
 	fs.StringSliceVar(&f.zones, "zones", nil, "Comma-separated `ZONES` for the nodes. Machines that must be in one zone get a pool in each. Default: the cluster's zones that have the machines.")
 	fs.StringVar(&f.backend, "backend", "", "`BACKEND` of the jobs: auto, gke, lws or pathways. With lws or pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether nodes may stay on while no job runs (--min-nodes).")
-	machines.Completions["accelerator"] = stack.CompleteAccelerator
+	machines.Completions["accelerator"] = cli.CompleteInOrder(accelerator.CompletePool)
 	machines.Offer("backend", string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways))
 	pool := cli.NewSection("Node pool")
 	pool.Flags.StringVar(&f.name, "name", "", "`NAME` of the pool. Default: derived from the accelerator and the flags.")
@@ -85,7 +84,7 @@ func (c *command) add() *cobra.Command {
 	outcome.FormatVar(&f.output, "Output `FORMAT`: yaml, json or name.", append(cli.Formats(), "name")...)
 	return c.finish(&cobra.Command{
 		Use: "add ACCELERATOR…", Short: "Add node pools for accelerators", Long: addLong, Example: addExamples,
-		Args: f.some, ValidArgsFunction: stack.CompleteAccelerator,
+		Args: f.some, ValidArgsFunction: cli.CompleteInOrder(accelerator.CompletePool),
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			accelerators := slices.Concat(args, f.accelerators)
 			if f.reserve(os.Getenv, accelerators) {

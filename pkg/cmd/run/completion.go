@@ -15,7 +15,7 @@ import (
 
 // completePlacement adds the completions of addPlacement's flags to a section.
 func completePlacement(s cli.Section) {
-	s.Completions["accelerator"] = completeAccelerator
+	s.Completions["accelerator"] = cli.CompleteInOrder(accelerator.Complete)
 	s.Offer("backend", "auto\tby the number of hosts", "gke\ta Job", "lws\ta LeaderWorkerSet", "pathways\tone process, all chips", "local\ta process on this machine")
 	s.Offer("compute-class", "Accelerator", "Balanced", "Performance", "Scale-Out")
 	s.Offer("network", networks()...)
@@ -37,12 +37,6 @@ func completeVariables(_ *cobra.Command, _ []string, word string) ([]string, cob
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeAccelerator offers each shape once, in the first of its spellings that begins with the
-// word. After a whole name it offers spot.
-func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeJobs offers the jobs whose outputs can be copied.

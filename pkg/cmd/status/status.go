@@ -62,7 +62,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	root := &cobra.Command{
 		Use: "status", Short: "Show node pools, jobs, idle nodes and cost of a cluster", Long: statusLong, Example: statusExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic status"},
-		Args:        stack.NoArguments("status"), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:        stack.NoArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			if err := f.check(); err != nil {
 				return err

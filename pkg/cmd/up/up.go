@@ -17,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
@@ -95,7 +96,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.BoolVar(&f.reconcile, "reconcile", false, "Change settings of existing resources that differ.")
 	fs.BoolVar(&f.force, "force", false, "Also use a cluster that up didn't create.")
 	outcome.FormatVar(&f.output, "Output `FORMAT` of the plan: yaml or json.", cli.Formats()...)
-	cluster.Completions["accelerator"] = stack.CompleteAccelerator
+	cluster.Completions["accelerator"] = cli.CompleteInOrder(accelerator.CompletePool)
 	cluster.Completions["profile-name"] = func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		return connect.CompleteProfiles(cmd, nil, word)
 	}
@@ -104,7 +105,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	root := &cobra.Command{
 		Use: "up", Short: "Create a GKE cluster with everything jobs need", Long: upLong, Example: upExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic up"},
-		Args:        stack.NoArguments("up"), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:        stack.NoArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			o, err := f.toOptions(c, cluster.Flags.Changed)
 			if err != nil {
