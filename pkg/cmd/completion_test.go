@@ -25,10 +25,9 @@ import (
 // roots makes the commands with other streams than those of this process.
 func roots(streams genericiooptions.IOStreams) []*cobra.Command {
 	now := clock.RealClock{}
-	pool, others := pool.Commands(now)
-	all := []*cobra.Command{run.NewCommand(streams, now), jobs.NewCommand(streams, now), buildimage.NewCommand(streams, now), pool(streams)}
-	for _, each := range others {
-		all = append(all, each.New(streams))
+	all := []*cobra.Command{run.NewCommand(streams, now), jobs.NewCommand(streams, now), buildimage.NewCommand(streams, now), pool.NewCommand(streams, now)}
+	for _, each := range pool.Others() {
+		all = append(all, each.New(streams, now))
 	}
 	return all
 }

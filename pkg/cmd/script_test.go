@@ -16,9 +16,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/hack/script"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
@@ -30,14 +27,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	poolCommand, otherCommands := pool.Commands(clock.RealClock{})
 	testscript.Main(m, map[string]func(){
 		"kubectl-kinetic":          func() { os.Exit(frontdoor.Main()) },
 		"kubectl_complete-kinetic": func() { os.Exit(frontdoor.Main()) },
-		"kubectl-kinetic_run": binary(func(s genericiooptions.IOStreams) *cobra.Command { return run.NewCommand(s, clock.RealClock{}) },
-			cli.Other{Word: "build-image", New: func(s genericiooptions.IOStreams) *cobra.Command { return buildimage.NewCommand(s, clock.RealClock{}) }}),
-		"kubectl-kinetic_pool": binary(poolCommand, otherCommands...),
-		"kubectl-kinetic_jobs": binary(func(s genericiooptions.IOStreams) *cobra.Command { return jobs.NewCommand(s, clock.RealClock{}) }),
+		"kubectl-kinetic_run":      binary(run.NewCommand, cli.Other{Word: "build-image", New: buildimage.NewCommand}),
+		"kubectl-kinetic_pool":     binary(pool.NewCommand, pool.Others()...),
+		"kubectl-kinetic_jobs":     binary(jobs.NewCommand),
 	})
 }
 

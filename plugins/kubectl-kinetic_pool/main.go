@@ -5,13 +5,8 @@ package main
 import (
 	"os"
 
-	"k8s.io/utils/clock"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/pool"
 )
 
-func main() {
-	command, others := pool.Commands(clock.RealClock{})
-	os.Exit(cli.Main(command, others...))
-}
+func main() { os.Exit(cli.Main(pool.NewCommand, pool.Others()...)) }

@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -67,7 +68,7 @@ func Main(newCommand NewCommand, others ...Other) int {
 	if wantsEvents(args) && !completes(args) {
 		streams.ErrOut, settle = divert()
 	}
-	root := newCommand(streams)
+	root := newCommand(streams, clock.RealClock{})
 	err := execute(ctx, root, args, streams)
 	settle()
 	return end(args, streams, err)
@@ -83,8 +84,8 @@ func Interrupts() []os.Signal {
 	return signals
 }
 
-// NewCommand makes a command with the process's streams.
-type NewCommand func(genericiooptions.IOStreams) *cobra.Command
+// NewCommand makes a command with the process's streams and clock.
+type NewCommand func(genericiooptions.IOStreams, clock.PassiveClock) *cobra.Command
 
 // Other is one more command of a binary.
 type Other struct {
