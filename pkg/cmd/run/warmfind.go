@@ -114,7 +114,7 @@ func (r *warmRun) choose(ctx context.Context, tried []string) (found candidate, 
 			found.starts(host)
 			continue
 		}
-		conn, state, err := r.ask(ctx, host)
+		asked, err := r.ask(ctx, host)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			found.close()
@@ -124,17 +124,17 @@ func (r *warmRun) choose(ctx context.Context, tried []string) (found candidate, 
 			found.starts(host)
 		case err != nil:
 			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
-		case conn.Slow && len(r.planned.WarmRecord().Argv) == 0:
+		case asked.conn.Slow && len(r.planned.WarmRecord().Argv) == 0:
 			why = "without the verb create on pods/portforward the call would go through the store, and a variable of -e may be a secret: use --secret-env"
-			_ = conn.Close()
-		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
-			why = fmt.Sprintf("%s is busy with %s, %s so far (--warm-wait waits for it, jobs cancel ends it)", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
-			_ = conn.Close()
-		case state.Current != "" && found.conn != nil:
-			_ = conn.Close()
+			asked.close()
+		case asked.state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
+			why = fmt.Sprintf("%s is busy with %s, %s so far (--warm-wait waits for it, jobs cancel ends it)", host.ID, asked.state.Current, duration.HumanDuration(seconds(asked.state.Seconds)))
+			asked.close()
+		case asked.state.Current != "" && found.conn != nil:
+			asked.close()
 		default:
 			found.close()
-			found = candidate{host, connection{conn, state}}
+			found = candidate{host, asked}
 		}
 		if found.conn != nil && found.state.Current == "" {
 			break
@@ -149,7 +149,7 @@ func (r *warmRun) lastHost(ctx context.Context) candidate {
 	last, idle := r.search.lastHost(ctx, r.clock.Now())
 	fits := last.host.Key == r.place.Key && r.lacksSecrets(ctx, last.host) == ""
 	if !fits || idle {
-		last.conn, last.state = r.search.take(ctx, last.host.ID, r.clock.Now())
+		last.connection = r.search.take(ctx, last.host.ID, r.clock.Now())
 	}
 	if fits && idle {
 		return last
@@ -181,23 +181,12 @@ func (r *warmRun) remember(host kube.WarmHost) {
 	_ = backend.WarmKeys().SetLast(warm.Reached{Server: r.to.cluster.Config().Host, Host: host.Handle, Pod: pod.Name, UID: pod.UID})
 }
 
-func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
-	if conn, state := r.search.take(ctx, host.ID, r.clock.Now()); conn != nil {
-		return conn, state, nil
+// ask connects to a host, unless the search has done so lately.
+func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (connection, error) {
+	if taken := r.search.take(ctx, host.ID, r.clock.Now()); taken.conn != nil {
+		return taken, nil
 	}
-	return r.dial(ctx, host)
-}
-
-func (r *warmRun) dial(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
-	conn, err := backend.DialWarm(ctx, r.to.cluster, host, 0)
-	if err != nil {
-		return nil, warm.State{}, err
-	}
-	state, err := conn.Reserve(ctx)
-	if err != nil {
-		_ = conn.Close()
-	}
-	return conn, state, err
+	return dialHost(ctx, r.to.cluster, host)
 }
 
 // whyNone returns the first difference of the host that fits best. It asks no host.

@@ -26,8 +26,8 @@ func (r warmRun) give(ctx context.Context, host kube.WarmHost, l *lease, objects
 		r.ui.Note("waiting for " + host.ID)
 	}
 	dial := func() (*warm.Conn, error) {
-		again, _, err := r.dial(ctx, host)
-		return again, err
+		again, err := dialHost(ctx, r.to.cluster, host)
+		return again.conn, err
 	}
 	conn := l.conn
 	if broken := l.end(ctx); broken != nil { // before anything of the call was sent, so it can't run there

@@ -80,8 +80,8 @@ func (s *warmSearch) reach(ctx context.Context, cluster *kube.Cluster, r warm.Re
 		host, _ := cluster.ReachedHost(ctx, r.Host, kube.Pod{Name: r.Pod, UID: r.UID}) // without it, the hosts are listed
 		read <- host
 	}()
-	found := dialHost(ctx, cluster, hostOf(r)) // only the pod with this UID can answer
-	if host := <-read; host.TakesCalls() && found.conn != nil {
+	found, err := dialHost(ctx, cluster, hostOf(r)) // only the pod with this UID can answer; if it doesn't, who needs the host tries again
+	if host := <-read; err == nil && ctx.Err() == nil && host.TakesCalls() {
 		s.last, s.connection = host, found
 		return
 	}
@@ -107,18 +107,18 @@ func hostOf(r warm.Reached) kube.WarmHost {
 	return host
 }
 
-// dialHost connects to a host. If that fails, who needs the host tries again.
-func dialHost(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost) connection {
+// dialHost connects to a host, which then waits for a call for a while.
+func dialHost(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost) (connection, error) {
 	conn, err := backend.DialWarm(ctx, cluster, host, 0)
 	if err != nil {
-		return connection{}
+		return connection{}, err
 	}
 	state, err := conn.Reserve(ctx)
-	if err != nil || ctx.Err() != nil {
+	if err != nil {
 		_ = conn.Close()
-		return connection{}
+		return connection{}, err
 	}
-	return connection{conn, state}
+	return connection{conn, state}, nil
 }
 
 // found returns the warm hosts, listed lately.
@@ -143,19 +143,20 @@ func (s *warmSearch) lastHost(ctx context.Context, now time.Time) (candidate, bo
 	}
 }
 
-// take returns the connection to a host and what the host does; nil if there is none, or if that was asked some time ago. The caller must
-// close it.
-func (s *warmSearch) take(ctx context.Context, id string, now time.Time) (conn *warm.Conn, state warm.State) {
+// take returns the connection to a host and what the host does; none if there is none, or if that was asked some time ago. The caller
+// must close it.
+func (s *warmSearch) take(ctx context.Context, id string, now time.Time) connection {
 	select {
 	case <-s.tried:
 	case <-ctx.Done():
-		return nil, state
+		return connection{}
 	}
 	if s.last.ID != id || now.Sub(s.at) > oldAnswer {
-		return nil, state
+		return connection{}
 	}
-	conn, s.conn = s.conn, nil
-	return conn, s.state
+	taken := s.connection
+	s.conn = nil
+	return taken
 }
 
 // close ends the search. It does not wait for a host that is silent.

@@ -88,8 +88,8 @@ func TestLastHost(t *testing.T) {
 		if again := r.lastHost(t.Context()); tt.found && again.conn != nil {
 			t.Errorf("%s: the connection can be taken twice", name)
 		}
-		if conn, _ := r.search.take(t.Context(), "cpu-warm-1", r.clock.Now()); (conn != nil) != (tt.state == busy && !tt.closed) {
-			t.Errorf("%s: take returns %v", name, conn)
+		if taken := r.search.take(t.Context(), "cpu-warm-1", r.clock.Now()); (taken.conn != nil) != (tt.state == busy && !tt.closed) {
+			t.Errorf("%s: take returns %v", name, taken.conn)
 		}
 	}
 }
@@ -139,10 +139,10 @@ func TestLastHostThatIsNotUsed(t *testing.T) {
 	if _, idle := r.search.lastHost(t.Context(), late); idle {
 		t.Error("an old answer counts")
 	}
-	if conn, _ := r.search.take(t.Context(), "cpu-warm-1", late); conn != nil {
+	if r.search.take(t.Context(), "cpu-warm-1", late).conn != nil {
 		t.Error("take returns what was asked long ago")
 	}
-	if conn, _ := r.search.take(t.Context(), "another", r.clock.Now()); conn != nil {
+	if r.search.take(t.Context(), "another", r.clock.Now()).conn != nil {
 		t.Error("take returns a connection to another host")
 	}
 	s := r.search
