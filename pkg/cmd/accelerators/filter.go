@@ -158,16 +158,6 @@ func (l limit) allows(o offer) bool {
 	return value == l.number
 }
 
-// allowsBut reports whether all groups but one allow an offer.
-func (f filter) allowsBut(o offer, but int) bool {
-	for i, group := range f.groups {
-		if i != but && !slices.ContainsFunc(group, func(w word) bool { return w.allows(o) }) {
-			return false
-		}
-	}
-	return true
-}
-
 // unknown returns the error for a word that is no filter.
 func unknown(typed, word string, names map[string]string) error {
 	known := slices.AppendSeq([]string{string(api.GPU), string(api.TPU), spotWord}, maps.Keys(names))

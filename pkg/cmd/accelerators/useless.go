@@ -33,15 +33,16 @@ func (f filter) useless(all, left []offer) []string {
 	return said
 }
 
-// without returns the offers that all groups but one allow.
-func (f filter) without(group int, all []offer) []offer {
-	var some []offer
-	for _, o := range all {
-		if f.allowsBut(o, group) {
-			some = append(some, o)
+// without returns the offers that all groups but one allow; with -1, all groups.
+func (f filter) without(but int, all []offer) []offer {
+	return slices.DeleteFunc(slices.Clone(all), func(o offer) bool {
+		for i, group := range f.groups {
+			if i != but && !slices.ContainsFunc(group, func(w word) bool { return w.allows(o) }) {
+				return true
+			}
 		}
-	}
-	return some
+		return false
+	})
 }
 
 // nearest says what of some offers is nearest to a limit, "" if the word is none.

@@ -6,13 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
@@ -20,6 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
@@ -146,14 +145,7 @@ func (o *options) build(ctx context.Context) []built {
 	all := make([]built, len(o.plans))
 	show := newProgress(o.ui, o.categories)
 	defer show.done()
-	var group errgroup.Group
-	for i := range o.plans {
-		group.Go(func() error {
-			all[i] = o.one(ctx, i, show)
-			return nil
-		})
-	}
-	_ = group.Wait()
+	parallel.Each(len(all), o.plans, func(i int, _ decide.Plan) { all[i] = o.one(ctx, i, show) })
 	return all
 }
 
@@ -242,11 +234,4 @@ func (o *options) result(ctx context.Context, all []built) error {
 		return cli.Usage(err)
 	}
 	return &cli.Error{Code: cli.ExitFailed, Err: err}
-}
-
-func (o *options) write(text string) error {
-	if _, err := io.WriteString(o.streams.Out, text); err != nil {
-		return fmt.Errorf("writing standard output: %w", err)
-	}
-	return nil
 }

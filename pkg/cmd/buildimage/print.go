@@ -2,21 +2,17 @@ package buildimage
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
 func (o *options) print(all []built) error {
 	if o.output != "" {
-		text, err := json.MarshalIndent(all, "", "  ")
-		if err != nil {
-			return err
-		}
-		return o.write(string(text) + "\n")
+		return cli.Write(o.streams.Out, o.output, all)
 	}
 	t := ui.NewFitted(o.streams.Out, ui.Detect(o.streams.Out), true, ui.Column{Header: "category"}, ui.Column{Header: "image"},
 		ui.Column{Header: "builder", Varies: true}, ui.Column{Header: "digest", Text: true}, ui.Column{Header: "time"})

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -93,7 +94,7 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 		Store:            setting{where.Store, from.Store},
 		StoreCredentials: variable(env, "KINETIC_STORE_CREDENTIALS"),
 		PackageRoot:      variable(env, "KINETIC_PACKAGE_ROOT"),
-		Prices:           first(variable(env, price.Variable), setting{"built-in", config.FromDefault}),
+		Prices:           cmp.Or(variable(env, price.Variable), setting{"built-in", config.FromDefault}),
 		Warnings:         []string{},
 	}
 	if where.Store != "" {
@@ -109,12 +110,12 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 		all.Warnings = append(all.Warnings, err.Error())
 	}
 	all.readImages(where, env)
-	all.CPU = first(variable(env, "KINETIC_CPU"), all.ofProfile(where.CPU))
-	all.Memory = first(variable(env, "KINETIC_MEMORY"), all.ofProfile(where.Memory))
-	all.PathwaysImages = first(variable(env, "KINETIC_PATHWAYS_IMAGES"), all.ofProfile(where.PathwaysImages))
-	all.KeepWarm = first(variable(env, "KINETIC_KEEP_WARM"), all.ofProfile(where.KeepWarm))
-	all.CacheSize = first(variable(env, api.EnvCacheSize), all.ofProfile(where.CacheSize), setting{resource.NewQuantity(api.Contract.Defaults.CacheSize, resource.BinarySI).String(), config.FromDefault})
-	all.CacheScope = first(all.ofProfile(where.CacheScope), setting{config.CacheUser, config.FromDefault})
+	all.CPU = cmp.Or(variable(env, "KINETIC_CPU"), all.ofProfile(where.CPU))
+	all.Memory = cmp.Or(variable(env, "KINETIC_MEMORY"), all.ofProfile(where.Memory))
+	all.PathwaysImages = cmp.Or(variable(env, "KINETIC_PATHWAYS_IMAGES"), all.ofProfile(where.PathwaysImages))
+	all.KeepWarm = cmp.Or(variable(env, "KINETIC_KEEP_WARM"), all.ofProfile(where.KeepWarm))
+	all.CacheSize = cmp.Or(variable(env, api.EnvCacheSize), all.ofProfile(where.CacheSize), setting{resource.NewQuantity(api.Contract.Defaults.CacheSize, resource.BinarySI).String(), config.FromDefault})
+	all.CacheScope = cmp.Or(all.ofProfile(where.CacheScope), setting{config.CacheUser, config.FromDefault})
 	all.warn(connection, where)
 	return all, nil
 }
@@ -149,8 +150,8 @@ func (s *settings) ofProfile(value string) setting {
 
 // readImages finds the settings of images, as `run` does without flags.
 func (s *settings) readImages(where config.Target, env func(string) string) {
-	s.Image = first(variable(env, "KINETIC_IMAGE"), setting{"bundled", config.FromDefault})
-	s.ImageRepo = first(variable(env, "KINETIC_IMAGE_REPO"), s.ofProfile(where.ImageRepo))
+	s.Image = cmp.Or(variable(env, "KINETIC_IMAGE"), setting{"bundled", config.FromDefault})
+	s.ImageRepo = cmp.Or(variable(env, "KINETIC_IMAGE_REPO"), s.ofProfile(where.ImageRepo))
 	if repository := config.Repository(where.Project, where.Zone, where.Cluster); s.ImageRepo.Value == "" && repository != "" {
 		s.ImageRepo = setting{repository, config.FromDefault}
 	}
@@ -166,16 +167,6 @@ func (s *settings) readImages(where config.Target, env func(string) string) {
 	if s.BaseImage.Value == "" && s.BaseImageRepo.Value == "" {
 		s.BaseImage = setting{"python:X.Y-slim-bookworm", config.FromDefault}
 	}
-}
-
-// first returns the first setting that has a value.
-func first(all ...setting) setting {
-	for _, s := range all {
-		if s.Value != "" {
-			return s
-		}
-	}
-	return setting{}
 }
 
 // warn finds what a job in the cluster would lack.

@@ -10,26 +10,22 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
-type marks struct{ ok, wrong, skipped string }
+// marks stand for the states of checks.
+type marks map[doctor.State]string
 
-func unicodeMarks() marks { return marks{"✓", "✗", "–"} }
+func unicodeMarks() marks { return marks{doctor.OK: "✓", doctor.Wrong: "✗", doctor.Skipped: "–"} }
 
 // asciiMarks are marks for a pipe, or for a terminal without UTF-8.
-func asciiMarks() marks { return marks{"ok", "wrong", "skipped"} }
-
-func (m marks) of(s doctor.State) string {
-	switch s {
-	case doctor.OK:
-		return m.ok
-	case doctor.Wrong:
-		return m.wrong
-	default:
-		return m.skipped
-	}
+func asciiMarks() marks {
+	return marks{doctor.OK: "ok", doctor.Wrong: "wrong", doctor.Skipped: "skipped"}
 }
 
 func (m marks) width() int {
-	return max(utf8.RuneCountInString(m.ok), utf8.RuneCountInString(m.wrong), utf8.RuneCountInString(m.skipped))
+	width := 0
+	for _, mark := range m {
+		width = max(width, utf8.RuneCountInString(mark))
+	}
+	return width
 }
 
 // few is how many checks, at most, have a line each on a terminal although they were skipped for the same reason.
@@ -85,7 +81,7 @@ func printResults(w io.Writer, results []doctor.Result, m marks, style ui.Style)
 			group = r.Group
 			b.WriteString(ui.Clean(group) + "\n")
 		}
-		mark := fmt.Sprintf("%-*s", m.width(), m.of(r.State))
+		mark := fmt.Sprintf("%-*s", m.width(), m[r.State])
 		switch r.State {
 		case doctor.OK:
 			mark = style.Good(mark)
@@ -98,7 +94,7 @@ func printResults(w io.Writer, results []doctor.Result, m marks, style ui.Style)
 		if i == 0 {
 			b.WriteString("\nSkipped\n")
 		}
-		fmt.Fprintf(&b, "  %-*s  %s\n", m.width(), m.skipped, ui.Clean(text))
+		fmt.Fprintf(&b, "  %-*s  %s\n", m.width(), m[doctor.Skipped], ui.Clean(text))
 	}
 	_, err := io.WriteString(w, ui.WrapBelow(style, 2+m.width()+2+names+2, b.String()))
 	return err

@@ -40,14 +40,9 @@ func ownWords() map[string]string {
 	}
 }
 
-// complete answers kubectl: words are those typed after `kubectl kinetic`. The last one is
+// offers answers kubectl: words are those typed after `kubectl kinetic`. The last one is
 // to be completed and may be empty. It never fails: the shell would show the error on the
 // line that is being typed, or offer files.
-func (p Process) complete(words []string) int {
-	_ = write(p.Stdout, p.offers(words))
-	return exitOK
-}
-
 func (p Process) offers(words []string) string {
 	if len(words) < 2 {
 		return completions(words)

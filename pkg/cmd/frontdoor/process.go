@@ -69,7 +69,8 @@ func (p Process) Run() int {
 func (p Process) answer() (int, error) {
 	args := p.Args[1:]
 	if strings.HasPrefix(filepath.Base(p.Args[0]), completionPrefix) {
-		return p.complete(args), nil
+		_ = write(p.Stdout, p.offers(args)) // a failure would be shown on the line that is being typed
+		return exitOK, nil
 	}
 	if len(args) == 0 || isHelp(args[0]) {
 		return printHelp(p, nil)

@@ -43,17 +43,12 @@ func printVersion(p Process, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	client := thisClient()
-	if o.client {
-		text, err := o.text(client, "")
-		if err != nil {
-			return 0, err
+	client, cluster := thisClient(), ""
+	if !o.client {
+		code := exitOK
+		if cluster, code, err = p.clusterVersion(o, client.Version); code != exitOK || err != nil {
+			return code, err
 		}
-		return exitOK, write(p.Stdout, text)
-	}
-	cluster, code, err := p.clusterVersion(o, client.Version)
-	if code != exitOK || err != nil {
-		return code, err
 	}
 	text, err := o.text(client, cluster)
 	if err != nil {
