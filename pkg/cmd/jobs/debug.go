@@ -97,11 +97,11 @@ func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
 	status, err := whileRunning(ctx, j, session.seen(), session.serve)
 	switch {
 	case err != nil:
-		return report.Interrupted(c.streams.ErrOut, j, err)
+		return report.Interrupted(c.streams.ErrOut, j, "", err)
 	case status.State == api.Succeeded && !session.answered:
 		return tooLate(j)
 	}
-	return report.Settle(ctx, c.streams.ErrOut, j, status)
+	return report.Settle(ctx, c.streams.ErrOut, j, report.End{Status: status})
 }
 
 type session struct {

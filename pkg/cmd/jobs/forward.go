@@ -139,7 +139,7 @@ func (o *forwardOptions) forwardTo(ctx context.Context, j *job.Job, host *backen
 	case err != nil && ctx.Err() != nil:
 		return cli.Exit(cli.ExitInterrupted)
 	case err != nil:
-		return report.Interrupted(o.streams.ErrOut, j, err)
+		return report.Interrupted(o.streams.ErrOut, j, "", err)
 	case !began:
 		if known, err := j.Status(ctx); err == nil { // with its sentence
 			status = known
@@ -148,7 +148,7 @@ func (o *forwardOptions) forwardTo(ctx context.Context, j *job.Job, host *backen
 	case status.State == api.Succeeded:
 		said.Note(fmt.Sprintf("job %s ended %s", j.ID(), status.Word()))
 	}
-	return report.Settle(ctx, o.streams.ErrOut, j, status)
+	return report.Settle(ctx, o.streams.ErrOut, j, report.End{Status: status})
 }
 
 type forwardedAddress struct {

@@ -111,7 +111,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	r, err := j.Results().Read(ctx, index)
 	if errors.Is(err, store.ErrNotFound) {
 		if status, err := waitForInput(waiting, j, index, inputInterval); err != nil {
-			return report.InterruptedIn(c.streams.ErrOut, j, status.State, err)
+			return report.Interrupted(c.streams.ErrOut, j, status.State, err)
 		}
 		r, err = j.Results().Read(ctx, index)
 	}

@@ -176,10 +176,10 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 	}
 	status, err := j.Follow(ctx, wanted, out.Streams, told)
 	if err = errors.Join(err, out.Close()); err != nil {
-		return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
+		return report.Interrupted(o.streams.ErrOut, j, status.State, err)
 	}
 	whole := wanted.Tail < 0 && host < 0 && wanted.Attempt == 0 && wanted.Since.IsZero()
-	return report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: status, LogShown: whole})
+	return report.Settle(ctx, o.streams.ErrOut, j, report.End{Status: status, LogShown: whole})
 }
 
 // logOut returns the writer for the job's standard output. A program gets the lines there as events,

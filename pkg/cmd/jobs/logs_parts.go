@@ -31,7 +31,7 @@ func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
 	err := j.PartLog(ctx, o.part, o.Options, out)
 	err = cmp.Or(err, end())
 	if ctx.Err() != nil {
-		return report.Interrupted(o.streams.ErrOut, j, ctx.Err())
+		return report.Interrupted(o.streams.ErrOut, j, "", ctx.Err())
 	}
 	return err
 }
@@ -53,7 +53,7 @@ func (o *logOptions) printParts(ctx context.Context, j *job.Job) (err error) {
 		err = cmp.Or(err, out.Close())
 		switch {
 		case ctx.Err() != nil:
-			return report.Interrupted(o.streams.ErrOut, j, ctx.Err())
+			return report.Interrupted(o.streams.ErrOut, j, "", ctx.Err())
 		case err != nil: // the others may have one
 			fmt.Fprintf(o.streams.ErrOut, "%s: %v\n", part, err)
 		}

@@ -141,7 +141,7 @@ func (o *resultOptions) run(ctx context.Context) error {
 	status, ended := j.Ended(ctx)
 	if !ended || status.State != api.Succeeded || collection.Cleanup == report.KeepAll { // otherwise Collect deletes the workload, even if it holds hosts
 		if status, err = j.Wait(waiting, o.tellWaiting(j)); err != nil {
-			return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
+			return report.Interrupted(o.streams.ErrOut, j, status.State, err)
 		}
 	}
 	collection.Status = status
@@ -152,7 +152,7 @@ func (o *resultOptions) run(ctx context.Context) error {
 	}
 	if status.State != api.Succeeded {
 		raised := collection.SaveException(ctx, o.streams.ErrOut, j)
-		return report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: status, Pickle: raised})
+		return report.Settle(ctx, o.streams.ErrOut, j, report.End{Status: status, Pickle: raised})
 	}
 	defer report.TidyOutputs(ctx, o.streams.ErrOut, j)
 	return report.Collect(ctx, o.streams, j, collection)

@@ -62,7 +62,7 @@ func (o *waitOptions) run(ctx context.Context) error {
 	j := jobs[0]
 	status, err := j.Wait(waiting, o.tellWaiting(j))
 	if err != nil {
-		return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
+		return report.Interrupted(o.streams.ErrOut, j, status.State, err)
 	}
 	if o.json {
 		err = cli.Write(o.streams.Out, cli.JSON, statusJSON{ID: j.ID(), Status: status})
@@ -72,7 +72,7 @@ func (o *waitOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return report.Settle(ctx, o.streams.ErrOut, j, status)
+	return report.Settle(ctx, o.streams.ErrOut, j, report.End{Status: status})
 }
 
 // withEnded adds to the error that no job matches how many have ended, whose workloads are gone.
@@ -117,7 +117,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 		if event.Of(o.streams.ErrOut) != nil { // which has lines of its own
 			to = o.streams.ErrOut
 		}
-		err = report.Settle(ctx, to, j, status)
+		err = report.Settle(ctx, to, j, report.End{Status: status})
 		var printed error
 		if items = append(items, statusJSON{ID: j.ID(), Status: status}); !o.json {
 			_, printed = fmt.Fprintln(o.streams.Out, j.ID(), status.Word())

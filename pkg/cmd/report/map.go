@@ -95,7 +95,7 @@ func NoMapResults(ctx context.Context, w io.Writer, j *job.Job, s api.Status) er
 	if s.State == api.Succeeded {
 		return deleted(j, "its values were deleted")
 	}
-	return Settle(ctx, w, j, s)
+	return Settle(ctx, w, j, End{Status: s})
 }
 
 // mapFailed says which inputs have no value, and what to do about it. It returns the exit code.
@@ -246,7 +246,7 @@ func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams
 	case platform.IsClosedPipe(err):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
-		return InterruptedIn(streams.ErrOut, j, end.Status.State, err)
+		return Interrupted(streams.ErrOut, j, end.Status.State, err)
 	}
 	if err := out.complete(); err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestInterruptedMap(t *testing.T) {
 	for want, m := range map[string]*api.Map{"jobs logs -f a1 -n ml\n": nil, "jobs result a1 -n ml\n": {Inputs: 2, Chunk: 1}} {
 		var said bytes.Buffer
 		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: m}}
-		if code := cli.CodeOf(Interrupted(&said, j, context.Canceled)); code != cli.ExitInterrupted || !strings.Contains(said.String(), want) {
+		if code := cli.CodeOf(Interrupted(&said, j, "", context.Canceled)); code != cli.ExitInterrupted || !strings.Contains(said.String(), want) {
 			t.Errorf("exit code %d, said %q; want %q in it", code, said.String(), want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestInterruptedProgram(t *testing.T) {
 		api.Pending:   "interrupted; job a1 is still waiting" + cancel,
 		api.Succeeded: "interrupted; job a1 has ended",
 	} {
-		if err := InterruptedIn(io.Discard, j, state, context.Canceled); err.Error() != want {
+		if err := Interrupted(io.Discard, j, state, context.Canceled); err.Error() != want {
 			t.Errorf("%s: got %q, want %q", state, err, want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestStoppedWatching(t *testing.T) {
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
 	want := "stopped watching job a1, which may still be running\nfollow: kubectl kinetic jobs logs -f a1 -n ml\ncancel: kubectl kinetic jobs cancel a1 -n ml\n"
-	if err := Interrupted(&said, j, forbidden); !apierrors.IsForbidden(err) || said.String() != want {
+	if err := Interrupted(&said, j, "", forbidden); !apierrors.IsForbidden(err) || said.String() != want {
 		t.Errorf("%v, said %q, want %q", err, said.String(), want)
 	}
 }
@@ -65,7 +65,7 @@ func TestStoppedWatching(t *testing.T) {
 func TestInterruptedMapThatHasEnded(t *testing.T) {
 	var said bytes.Buffer
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 2, Chunk: 1}}}
-	err := InterruptedIn(&said, j, api.Succeeded, context.DeadlineExceeded)
+	err := Interrupted(&said, j, api.Succeeded, context.DeadlineExceeded)
 	want := "timed out waiting; job a1 has ended\nread on: kubectl kinetic jobs result a1 -n ml\n"
 	if cli.CodeOf(err) != cli.ExitTimeout || said.String() != want {
 		t.Errorf("%v, said %q, want %q", err, said.String(), want)
@@ -195,7 +195,7 @@ func TestSettleOfAMap(t *testing.T) {
 				}
 			}
 			var said bytes.Buffer
-			err = Settle(t.Context(), &said, j, api.Status{State: api.Succeeded})
+			err = Settle(t.Context(), &said, j, End{Status: api.Status{State: api.Succeeded}})
 			if cli.CodeOf(err) != tt.code || said.String() != tt.said {
 				t.Errorf("exit code %d, said %q; want %d, %q", cli.CodeOf(err), said.String(), tt.code, tt.said)
 			}

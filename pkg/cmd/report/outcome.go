@@ -18,13 +18,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 )
 
-// Settle ends a command that has seen how a job ended. It says nothing if the job
-// succeeded, with all inputs of a map. Otherwise it prints one block on w and returns the
-// exit code.
-func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
-	return SettleEnd(ctx, w, j, End{Status: s})
-}
-
 // End is how a job ended, and what a command did with that so far.
 type End struct {
 	Status api.Status
@@ -34,8 +27,10 @@ type End struct {
 	LogShown bool
 }
 
-// SettleEnd is Settle for a command that has done more than to wait.
-func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
+// Settle ends a command that has seen how a job ended. It says nothing if the job
+// succeeded, with all inputs of a map. Otherwise it prints one block on w and returns the
+// exit code.
+func Settle(ctx context.Context, w io.Writer, j *job.Job, end End) error {
 	s := end.Status
 	Remember(ctx, w, j, s)
 	if s.State == api.NotFound {
@@ -128,11 +123,9 @@ func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
 }
 
 // Interrupted ends a command that stopped waiting before it saw the job end: because of
-// --timeout (exit code 124) or a signal (130). It returns other errors unchanged.
-func Interrupted(w io.Writer, j *job.Job, err error) error { return InterruptedIn(w, j, "", err) }
-
-// InterruptedIn is Interrupted for a job whose last known state is given. A map that has ended may still have values to read.
-func InterruptedIn(w io.Writer, j *job.Job, last api.State, err error) error {
+// --timeout (exit code 124) or a signal (130). It returns other errors unchanged. last is the
+// last known state of the job, "" for none: a map that has ended may still have values to read.
+func Interrupted(w io.Writer, j *job.Job, last api.State, err error) error {
 	state := Standing(last)
 	follow := "logs -f"
 	if j.Handle.Map != nil { // a map has values, and one log per pod

@@ -270,7 +270,7 @@ func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) e
 			case <-time.After(lastLines):
 			}
 			o.awaitStored()
-			return report.InterruptedIn(o.streams.ErrOut, j, end.status.State, context.Canceled)
+			return report.Interrupted(o.streams.ErrOut, j, end.status.State, context.Canceled)
 		}
 		o.awaitStored()
 		return o.interrupted(ctx, j, done)
@@ -330,7 +330,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case j.Handle.Map != nil && errors.Is(end.err, store.ErrNotFound):
 		return report.NoMapResults(ctx, o.streams.ErrOut, j, end.status)
 	case end.err != nil:
-		return report.InterruptedIn(o.streams.ErrOut, j, end.status.State, end.err)
+		return report.Interrupted(o.streams.ErrOut, j, end.status.State, end.err)
 	case j.Handle.Map != nil:
 		err := report.SettleMap(ctx, o.streams, o.ui, j, report.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
 		o.noteMissing(j, failedMapWarnings(end.ofMap))
@@ -338,7 +338,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case end.status.State != api.Succeeded:
 		o.noteMissing(j, end.warnings)
 		raised := o.collection(end).SaveException(ctx, o.streams.ErrOut, j)
-		return report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: end.status, Pickle: raised, LogShown: true})
+		return report.Settle(ctx, o.streams.ErrOut, j, report.End{Status: end.status, Pickle: raised, LogShown: true})
 	}
 	o.ui.Phase("succeeded", j.ID())
 	return o.collect(ctx, j, end)
