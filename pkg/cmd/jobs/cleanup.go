@@ -316,7 +316,7 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 	case len(entries) == 0:
 		fmt.Fprintln(o.streams.ErrOut, noJobs(filter, registry))
 	}
-	found, errs := o.open(ctx, registry, entries)
+	found, errs := parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) { return o.open(ctx, registry, e) })
 	for _, unopened := range errs {
 		o.leaveAlone(unopened)
 	}

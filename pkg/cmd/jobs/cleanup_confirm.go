@@ -100,20 +100,16 @@ func (o *cleanupOptions) running(found []jobState) int {
 	return n
 }
 
-// question says what would be done to jobs, and to which of their parts.
+// question says what would be done to jobs, to which of their parts, and if outputs are kept.
 func (o *cleanupOptions) question(found []jobState) string {
-	return questionOf(found, o.running(found)) + " (" + o.parts() + ")"
-}
-
-// parts names the parts of a job that would be removed, and says if outputs are kept.
-func (o *cleanupOptions) parts() string {
-	text := strings.Join(o.going(), ", ")
+	text := questionOf(found, o.running(found)) + " (" + strings.Join(o.going(), ", ")
 	if !o.Outputs && o.Stored {
 		text += "; outputs are kept"
 	}
-	return text
+	return text + ")"
 }
 
+// going names the parts of a job that would be removed.
 func (o *cleanupOptions) going() []string {
 	going := []string{}
 	for _, p := range []struct {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
@@ -20,15 +19,9 @@ type newError string
 
 func (e newError) Error() string { return string(e) }
 
-// open opens listed jobs; unopened are the errors. A list may lack workloads that the
-// user may not see. So if the workload of a job is to stay, its state is read first.
-func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
-	return parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
-		return o.openOne(ctx, registry, e)
-	})
-}
-
-func (o *cleanupOptions) openOne(ctx context.Context, registry job.Registry, e api.JobSummary) (jobState, error) {
+// open opens a listed job. The list may lack workloads that the user may not see. So if the workload of a job is to stay, its
+// state is read first.
+func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, e api.JobSummary) (jobState, error) {
 	j, err := registry.Open(ctx, e)
 	unknown := e.State == api.NotFound && !e.EndKnown()
 	lost := job.Lost(e.Status) // a slow store could not tell the list whether there is a result

@@ -232,7 +232,7 @@ const fewHosts = 8
 
 func printHosts(out io.Writer, hosts []api.Host) error {
 	w := printers.GetNewTabWriter(out)
-	for _, same := range groups(hosts) {
+	for _, same := range groupsOf(hosts, func(a, b api.Host) bool { return a.State == b.State && a.Message == b.Message }) {
 		first := same[0]
 		row := strings.Join([]string{numbers(same), string(first.State), podOf(same), nodes(same), ui.Clean(first.Message)}, "\t")
 		fmt.Fprintf(w, "  %s\n", strings.TrimRight(row, "\t"))
@@ -274,12 +274,6 @@ func podOf(hosts []api.Host) string {
 		return ""
 	}
 	return hosts[0].Pod
-}
-
-// groups groups hosts that are in the same state for the same reason, in the order of
-// their first host.
-func groups(hosts []api.Host) [][]api.Host {
-	return groupsOf(hosts, func(a, b api.Host) bool { return a.State == b.State && a.Message == b.Message })
 }
 
 // groupsOf groups what is alike, in the order of the first of each group, if there are more than a few.

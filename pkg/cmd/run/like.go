@@ -138,15 +138,10 @@ func (e *earlier) readCall(ctx context.Context) error {
 		return e.deleted("call")
 	case err != nil:
 		return err
-	case hash(data) != e.Handle.CallSHA256:
+	case fmt.Sprintf("%x", sha256.Sum256(data)) != e.Handle.CallSHA256:
 		return e.changed(store.Call(e.ID()))
 	}
 	return json.Unmarshal(data, &e.call)
-}
-
-func hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // deleted is the error for a part of the call that the store no longer has.

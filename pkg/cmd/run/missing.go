@@ -14,9 +14,13 @@ import (
 
 // noteMissing prints how to provide a module or a file that a failed job did not find.
 func (o *options) noteMissing(j *job.Job, warnings *report.WarningLog) {
-	o.noteUninstalled(j, warnings)
 	if o.planned.Files == nil {
 		return
+	}
+	if module := warnings.MissingModule(); module != "" {
+		if note := uninstalled(o.planned, module, j.Handle); note != "" {
+			o.ui.Note(note)
+		}
 	}
 	cwd, err := os.Getwd()
 	if err != nil {

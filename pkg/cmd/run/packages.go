@@ -10,10 +10,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
-	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
@@ -169,17 +167,6 @@ func (o *options) providerError(ctx context.Context, err error) error {
 		return cli.Usage(err)
 	}
 	return err
-}
-
-// noteUninstalled says what would have a module that the job did not find.
-func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
-	module := warnings.MissingModule()
-	if module == "" || o.planned.Files == nil {
-		return
-	}
-	if note := uninstalled(o.planned, module, j.Handle); note != "" {
-		o.ui.Note(note)
-	}
 }
 
 // hasPackageOf reports whether what is packaged has modules in a directory of the name that a module of a package begins with.
