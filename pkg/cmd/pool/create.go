@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"google.golang.org/api/container/v1"
 
@@ -30,18 +31,18 @@ type facts struct {
 }
 
 // look asks for all facts at the same time.
-func (o *addOptions) look(ctx context.Context, access *gcp.Access, client *gke.Client) (facts, error) {
+func (o *addOptions) look(ctx context.Context, access *gcp.Access, client *gke.Client) (known facts, err error) {
 	var machines []gke.Machine
 	for _, w := range o.wanted {
 		machines = append(machines, gke.MachineOf(w.accelerator))
 	}
-	zones := make(chan map[gke.Machine][]string, 1)
-	go func() {
-		found, _ := gke.Zones(ctx, access, o.cluster.Project, machines) // GKE itself refuses a wrong zone, in other words
-		zones <- found
-	}()
-	cluster, err := client.Get(ctx)
-	return facts{cluster, <-zones}, err
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		known.zones, _ = gke.Zones(ctx, access, o.cluster.Project, machines) // GKE itself refuses a wrong zone, in other words
+	})
+	known.cluster, err = client.Get(ctx)
+	asked.Wait()
+	return known, err
 }
 
 // run makes the pools, several at a time.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/api/container/v1"
@@ -43,11 +44,11 @@ func (c *command) list() *cobra.Command {
 		Use: "list", Aliases: []string{"ls"}, Short: "List node pools, and what uses them", Long: listLong, Example: listExamples,
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
-			cluster, t, err := c.cluster()
+			cluster, err := c.cluster()
 			if err != nil {
 				return err
 			}
-			o := listOptions{command: c, cluster: cluster, target: t, prices: connect.Prices(c.Streams.ErrOut), output: output, noHeaders: noHeaders}
+			o := listOptions{command: c, cluster: cluster, prices: connect.Prices(c.Streams.ErrOut), output: output, noHeaders: noHeaders}
 			return o.run(ctx)
 		}),
 	}, own)
@@ -56,7 +57,6 @@ func (c *command) list() *cobra.Command {
 type listOptions struct {
 	*command
 	cluster   gke.Cluster
-	target    config.Target
 	prices    price.Table
 	output    string
 	noHeaders bool
@@ -98,39 +98,37 @@ func (o *listOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	type used struct {
-		pools map[string]joblist.Pool
-		err   error
+	var used map[string]joblist.Pool
+	var notKnown error
+	var asked sync.WaitGroup
+	if o.output != "name" {
+		asked.Go(func() { used, notKnown = o.occupied(ctx) })
 	}
-	answer := make(chan used, 1)
-	go func() {
-		if o.output == "name" {
-			answer <- used{}
-			return
-		}
-		pools, err := o.occupied(ctx, o.target)
-		answer <- used{pools, err}
-	}()
 	found, err := client.Get(ctx)
 	if err != nil {
 		return err
 	}
-	now := <-answer
+	asked.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if now.err != nil {
-		fmt.Fprintf(o.Streams.ErrOut, "warning: nodes and jobs are not known: %s\n", ui.Clean(now.err.Error()))
+	if notKnown != nil {
+		fmt.Fprintf(o.Streams.ErrOut, "warning: nodes and jobs are not known: %s\n", ui.Clean(notKnown.Error()))
 	}
 	rows := make([]row, 0, len(found.NodePools))
 	for _, p := range found.NodePools {
-		rows = append(rows, o.newRow(p, now.pools))
+		rows = append(rows, o.newRow(p, used))
 	}
 	o.autopilot = gke.IsAutopilot(found)
 	return o.print(rows)
 }
 
-func (c *command) occupied(ctx context.Context, t config.Target) (map[string]joblist.Pool, error) {
+// occupied returns what uses the pools. It asks the cluster.
+func (c *command) occupied(ctx context.Context) (map[string]joblist.Pool, error) {
+	t, err := c.target()
+	if err != nil {
+		return nil, err
+	}
 	get := fmt.Sprintf("get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
 	switch {
 	case t.Context == "" && t.From.Context == "":

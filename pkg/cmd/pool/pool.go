@@ -57,11 +57,16 @@ func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Com
 	return sub
 }
 
-// cluster returns the cluster in GKE that the command line, the environment or the kubeconfig
-// names, and all that is known about it. It contacts nothing.
-func (c *command) cluster() (gke.Cluster, config.Target, error) {
-	t, err := stack.TargetOf("pool", "; outside GKE, ask the cluster's administrator to add nodes", c.Connection)
-	return gke.Cluster{Project: t.Project, Location: t.Zone, Name: t.Cluster}, t, err
+// target returns all that is known about the cluster in GKE that the command line, the environment or the
+// kubeconfig names. It contacts nothing.
+func (c *command) target() (config.Target, error) {
+	return stack.TargetOf("pool", "; outside GKE, ask the cluster's administrator to add nodes", c.Connection)
+}
+
+// cluster returns the cluster of the target. It contacts nothing.
+func (c *command) cluster() (gke.Cluster, error) {
+	t, err := c.target()
+	return gke.Cluster{Project: t.Project, Location: t.Zone, Name: t.Cluster}, err
 }
 
 // client returns a client for a cluster. It contacts nothing.
@@ -71,6 +76,20 @@ func (c *command) client(ctx context.Context, cluster gke.Cluster) (*gke.Client,
 		return nil, err
 	}
 	return gke.New(ctx, access, cluster)
+}
+
+// pools returns the cluster, a client for it, and its node pools.
+func (c *command) pools(ctx context.Context) (gke.Cluster, *gke.Client, []*container.NodePool, error) {
+	cluster, err := c.cluster()
+	if err != nil {
+		return cluster, nil, nil, err
+	}
+	client, err := c.client(ctx, cluster)
+	if err != nil {
+		return cluster, nil, nil, err
+	}
+	pools, err := client.Pools(ctx)
+	return cluster, client, pools, err
 }
 
 func find(pools []*container.NodePool, cluster gke.Cluster, name string) (*container.NodePool, error) {
@@ -103,15 +122,8 @@ func (c *command) interrupted(ctx context.Context, err error) error {
 
 func (c *command) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	pools, _ := cli.Promptly(cmd.Context(), func(ctx context.Context) ([]*container.NodePool, error) {
-		cluster, _, err := c.cluster()
-		if err != nil {
-			return nil, err
-		}
-		client, err := c.client(ctx, cluster)
-		if err != nil {
-			return nil, err
-		}
-		return client.Pools(ctx)
+		_, _, pools, err := c.pools(ctx)
+		return pools, err
 	})
 	var names []string
 	for _, p := range pools {

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
@@ -51,15 +50,7 @@ func somePools(_ *cobra.Command, args []string) error {
 }
 
 func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) error {
-	cluster, t, err := c.cluster()
-	if err != nil {
-		return err
-	}
-	client, err := c.client(ctx, cluster)
-	if err != nil {
-		return err
-	}
-	pools, err := client.Pools(ctx)
+	cluster, client, pools, err := c.pools(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,7 +66,7 @@ func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) 
 		if len(chosen) == 0 || f.force {
 			return nil
 		}
-		return c.refuse(ctx, chosen, t)
+		return c.refuse(ctx, chosen)
 	}
 	if err := look(); err != nil {
 		return err
@@ -158,8 +149,8 @@ func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f 
 }
 
 // refuse returns an error if jobs run on one of the pools, or other pods use its accelerators, or if that is not known.
-func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t config.Target) error {
-	used, err := c.occupied(ctx, t)
+func (c *command) refuse(ctx context.Context, chosen []*container.NodePool) error {
+	used, err := c.occupied(ctx)
 	if err != nil {
 		return fmt.Errorf("removing node pools: can't tell whether jobs run on them: %w; to remove them anyway, use --force", err)
 	}

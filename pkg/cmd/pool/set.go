@@ -68,15 +68,7 @@ func onePool(_ *cobra.Command, args []string) error {
 }
 
 func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, dryRun bool) error {
-	cluster, _, err := c.cluster()
-	if err != nil {
-		return err
-	}
-	client, err := c.client(ctx, cluster)
-	if err != nil {
-		return err
-	}
-	pools, err := client.Pools(ctx)
+	cluster, client, pools, err := c.pools(ctx)
 	if err != nil {
 		return err
 	}

@@ -75,13 +75,14 @@ func (s *warmSearch) search(ctx context.Context, cluster *kube.Cluster, last war
 func (s *warmSearch) reach(ctx context.Context, cluster *kube.Cluster, r warm.Reached) {
 	ctx, stop := context.WithTimeout(ctx, lastTime)
 	defer stop()
-	read := make(chan kube.WarmHost, 1)
-	go func() {
-		host, _ := cluster.ReachedHost(ctx, r.Host, kube.Pod{Name: r.Pod, UID: r.UID}) // without it, the hosts are listed
-		read <- host
-	}()
+	var host kube.WarmHost
+	var read sync.WaitGroup
+	read.Go(func() {
+		host, _ = cluster.ReachedHost(ctx, r.Host, kube.Pod{Name: r.Pod, UID: r.UID}) // without it, the hosts are listed
+	})
 	found, err := dialHost(ctx, cluster, hostOf(r)) // only the pod with this UID can answer; if it doesn't, who needs the host tries again
-	if host := <-read; err == nil && ctx.Err() == nil && host.TakesCalls() {
+	read.Wait()
+	if err == nil && ctx.Err() == nil && host.TakesCalls() {
 		s.last, s.connection = host, found
 		return
 	}

@@ -3,6 +3,7 @@ package up
 import (
 	"cmp"
 	"context"
+	"sync"
 
 	"google.golang.org/api/container/v1"
 
@@ -16,15 +17,12 @@ import (
 // look reads what exists, and refuses what may not be used.
 func (o *upOptions) look(ctx context.Context, e *stack.Stack) (infra.States, error) {
 	var others []*container.Cluster
-	billing, listed := make(chan error, 1), make(chan error, 1)
-	go func() { billing <- e.Project.CheckBilling(ctx) }()
-	go func() {
-		var err error
-		others, _, err = e.Project.Others(ctx)
-		listed <- err
-	}()
+	var unpaid, unlisted error
+	var asked sync.WaitGroup
+	asked.Go(func() { unpaid = e.Project.CheckBilling(ctx) })
+	asked.Go(func() { others, _, unlisted = e.Project.Others(ctx) })
 	found, err := infra.Read(ctx, e.Resources)
-	unpaid, unlisted := <-billing, <-listed
+	asked.Wait()
 	if unpaid != nil {
 		return nil, unpaid
 	}
