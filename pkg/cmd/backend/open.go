@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
@@ -24,20 +26,19 @@ func OpenBrowser(ctx context.Context, port int) error {
 	at := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DisableKeepAlives: true}}
-	for {
+	err := wait.PollUntilContextCancel(ctx, lookEvery, true, func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodHead, at, nil)
 		if err != nil {
-			return err
+			return false, err
 		}
-		if answer, err := client.Do(request); err == nil {
+		answer, unanswered := client.Do(request)
+		if unanswered == nil {
 			_ = answer.Body.Close()
-			break
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookEvery):
-		}
+		return unanswered == nil, nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := platform.OpenBrowser(ctx, at); err != nil {
 		return fmt.Errorf("opening %s in a browser: %w: open it yourself", at, err)

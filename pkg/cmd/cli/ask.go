@@ -103,18 +103,11 @@ func prompt(ctx context.Context, streams genericiooptions.IOStreams, question st
 
 // ReadLine reads a line. The error is that of ctx, or io.EOF if there is none.
 func ReadLine(ctx context.Context, r io.Reader) (string, error) {
-	lines := make(chan string, 1)
-	go func() { // a terminal can't be read with a deadline; the process ends with it
+	return await(ctx, func() (string, error) { // a terminal can't be read with a deadline; the process ends with it
 		line, _ := bufio.NewReader(r).ReadString('\n')
-		lines <- line
-	}()
-	select {
-	case line := <-lines:
 		if line == "" {
 			return "", io.EOF
 		}
 		return line, nil
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+	})
 }

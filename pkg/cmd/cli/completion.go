@@ -43,22 +43,27 @@ func parses(root *cobra.Command, words []string) bool {
 // Promptly returns what find finds for a completion. If that takes too long it returns an
 // error, even if find does not heed its context.
 func Promptly[T any](ctx context.Context, find func(context.Context) (T, error)) (T, error) {
-	type found struct {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	return await(ctx, func() (T, error) { return find(ctx) })
+}
+
+// await returns what do returns, or the error of ctx if that ends first. Then do goes on.
+func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type result struct {
 		value T
 		err   error
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	answer := make(chan found, 1)
+	done := make(chan result, 1)
 	go func() {
-		value, err := find(ctx)
-		answer <- found{value, err}
+		value, err := do()
+		done <- result{value, err}
 	}()
 	select {
-	case f := <-answer:
-		return f.value, f.err
+	case r := <-done:
+		return r.value, r.err
 	case <-ctx.Done():
-		return found{}.value, ctx.Err()
+		return result{}.value, ctx.Err()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
@@ -100,13 +101,20 @@ func (f *jobFlags) findOthers(ctx context.Context, ids []string, o job.FindOptio
 	return f.storedJobs(ctx, ids, err)
 }
 
-// storedJobs finds jobs that have ended in the store. why is the reason that there is no cluster; it is the error if
+// storedJobs finds jobs that have ended by their whole IDs in the store, which takes no cluster. why is the reason that there is no cluster; it is the error if
 // the store has none of the jobs.
 func (f *jobFlags) storedJobs(ctx context.Context, ids []string, why error) ([]*job.Job, []error, error) {
+	registry, err := backend.StoredRegistry(f.Connection, why)
+	if err != nil || f.Local {
+		return nil, nil, why
+	}
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
-		if jobs[i] = f.storedJob(ctx, id, why); jobs[i] == nil {
-			errs[i] = report.OfJob(id, why)
+		errs[i] = report.OfJob(id, why)
+		if j := registry.ByID(ctx, id); j != nil {
+			if _, ended := j.Ended(ctx); ended {
+				jobs[i], errs[i] = j, nil
+			}
 		}
 	}
 	if !slices.Contains(errs, nil) {

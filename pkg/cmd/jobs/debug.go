@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
@@ -160,19 +161,15 @@ const lookEvery = 300 * time.Millisecond
 
 // serve waits until the debugger listens, says how to reach it, and forwards.
 func (s *session) serve(ctx context.Context) error {
-	for {
+	err := wait.PollUntilContextCancel(ctx, lookEvery, true, func(ctx context.Context) (bool, error) {
 		err := podconn.Answers(ctx, s.dial)
-		if err == nil {
-			break
+		if errors.As(err, new(*podconn.RefusedError)) || errors.Is(err, backend.ErrNoPod) || apierrors.IsNotFound(err) {
+			return false, nil
 		}
-		if !errors.As(err, new(*podconn.RefusedError)) && !errors.Is(err, backend.ErrNoPod) && !apierrors.IsNotFound(err) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookEvery):
-		}
+		return err == nil, err
+	})
+	if err != nil {
+		return err
 	}
 	s.answered = true
 	port := s.listener.Addr().(*net.TCPAddr).Port

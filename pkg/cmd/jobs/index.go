@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
@@ -80,27 +81,17 @@ const inputInterval = 5 * time.Second
 func waitForInput(ctx context.Context, j *job.Job, index int, every time.Duration) (api.Status, error) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	there := make(chan bool, 1)
+	found := make(chan error, 1)
 	go func() {
-		next := time.NewTicker(every)
-		defer next.Stop()
-		for {
-			select {
-			case <-waiting.Done():
-				there <- false
-				return
-			case <-next.C:
-			}
-			if _, err := j.Results().Read(waiting, index); err == nil {
-				there <- true
-				stop()
-				return
-			}
-		}
+		found <- wait.PollUntilContextCancel(waiting, every, false, func(ctx context.Context) (bool, error) {
+			_, err := j.Results().Read(ctx, index)
+			return err == nil, nil // else it has none yet
+		})
+		stop()
 	}()
 	status, err := j.Wait(waiting, func(api.Status) {})
 	stop()
-	if <-there {
+	if <-found == nil {
 		err = nil
 	}
 	return status, err

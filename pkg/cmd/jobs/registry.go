@@ -39,26 +39,6 @@ func (f *jobFlags) localJob(ctx context.Context, id string) *job.Job {
 	return registry.ByID(ctx, id)
 }
 
-// storedJob returns the job with exactly this ID if the store says that it has ended, which takes
-// no cluster; otherwise nil. why is the reason that there is no cluster.
-func (f *jobFlags) storedJob(ctx context.Context, id string, why error) *job.Job {
-	if f.Local {
-		return nil
-	}
-	registry, err := backend.StoredRegistry(f.Connection, why)
-	if err != nil {
-		return nil
-	}
-	j := registry.ByID(ctx, id)
-	if j == nil {
-		return nil
-	}
-	if _, ended := j.Ended(ctx); !ended {
-		return nil
-	}
-	return j
-}
-
 // notFound marks errors about the typed ID and about this program's version as usage errors.
 func notFound(err error) error {
 	if errors.As(err, new(*job.IDError)) || errors.As(err, new(*api.VersionError)) {
