@@ -55,10 +55,10 @@ func (c *Flags) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]
 		named := map[string]bool{}
 		if config, err := c.config.RawConfig(); err == nil {
 			for _, context := range config.Contexts {
-				named[context.Namespace] = context.Namespace != ""
+				named[context.Namespace] = true
 			}
 		}
-		maps.DeleteFunc(named, func(_ string, is bool) bool { return !is })
+		delete(named, "")
 		list = slices.Sorted(maps.Keys(named))
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp

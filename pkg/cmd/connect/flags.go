@@ -4,6 +4,7 @@ package connect
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -50,6 +51,14 @@ func (c *Flags) Notice(line string) {
 	if c.notices != nil {
 		fmt.Fprintln(c.notices, ui.Clean(line))
 	}
+}
+
+// Kubeconfig returns where the kubeconfig is that the flags and the environment name, to change it.
+func (c *Flags) Kubeconfig() clientcmd.ConfigAccess { return c.loading }
+
+// Reload has the kubeconfig read again, after a change.
+func (c *Flags) Reload() {
+	c.config = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.loading, c.overrides)
 }
 
 // Section returns the group of all connection flags.
@@ -125,10 +134,30 @@ func (c *Flags) Context() string { return c.overrides.CurrentContext }
 // SetContext replaces the value of --context.
 func (c *Flags) SetContext(name string) { c.overrides.CurrentContext = name }
 
+// NamespaceFlag returns where the value of --namespace is.
+func (c *Flags) NamespaceFlag() *string { return &c.overrides.Context.Namespace }
+
 // ResolveNewProfile is ResolveStored for values that become a profile: only --profile chooses one
 // that they come from.
 func (c *Flags) ResolveNewProfile() (config.Target, error) {
 	return c.resolve(config.Need{Jobs: true, NewProfile: true})
+}
+
+// Accept sets a flag, which is a field of Target or NamespaceFlag, to an answer. If a new profile can't have the
+// value, the flag keeps its old one. The error doesn't name the flag, since nobody typed it.
+func (c *Flags) Accept(answer string, flag *string) error {
+	old := *flag
+	*flag = answer
+	_, err := c.ResolveNewProfile()
+	if err == nil {
+		return nil
+	}
+	*flag = old
+	var invalid *config.InvalidError
+	if errors.As(err, &invalid) && strings.HasPrefix(invalid.From, "--") {
+		return invalid.Reason
+	}
+	return err
 }
 
 // Profile returns the profile that the flags or the environment choose in a file, or that is current

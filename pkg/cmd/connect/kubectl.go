@@ -12,18 +12,11 @@ import (
 // Kubectl returns the flags with which kubectl reaches the cluster of a target: " --context=dev", "" for the
 // current context.
 func (c *Flags) Kubectl(t config.Target) string {
-	flags := ""
-	if file := c.loading.ExplicitPath; file != "" {
-		flags = " --" + clientcmd.RecommendedConfigPathFlag + "=" + human.Quote(file)
+	flags := flagText(clientcmd.RecommendedConfigPathFlag, c.loading.ExplicitPath)
+	if config, err := c.config.RawConfig(); err == nil && t.Context != config.CurrentContext {
+		flags += flagText(clientcmd.FlagContext, t.Context)
 	}
-	config, err := c.config.RawConfig()
-	if err == nil && t.Context != "" && t.Context != config.CurrentContext {
-		flags += " --" + clientcmd.FlagContext + "=" + human.Quote(t.Context)
-	}
-	if server := c.overrides.ClusterInfo.Server; server != "" {
-		flags += " --" + clientcmd.FlagAPIServer + "=" + human.Quote(server)
-	}
-	return flags
+	return flags + flagText(clientcmd.FlagAPIServer, c.overrides.ClusterInfo.Server)
 }
 
 // explain returns an error whose commands of kubectl have the flags for the cluster that was chosen.

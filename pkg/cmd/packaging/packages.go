@@ -4,6 +4,7 @@ package packaging
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
@@ -36,6 +38,18 @@ func Memory(cacheDir string) image.Memory {
 
 // Steering returns what steers uv and pip on this machine beside the files of a project.
 func Steering() []string { return resolve.Resolver{Home: platform.HomeDir(os.Getenv)}.Steering() }
+
+// UploadLimit reads the value of --image-upload-limit in bytes: 0, the default, for "".
+func UploadLimit(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	limit, err := resource.ParseQuantity(text)
+	if err != nil || limit.Sign() <= 0 {
+		return 0, fmt.Errorf("--image-upload-limit %q: expected a size such as 512Mi or 2Gi", text)
+	}
+	return limit.Value(), nil
+}
 
 // silence is how long a registry or an index may send nothing while it answers.
 const silence = 30 * time.Second

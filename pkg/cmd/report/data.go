@@ -3,8 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
@@ -42,4 +45,9 @@ func accessText(a api.Access) string {
 	default:
 		return "copied to the pod"
 	}
+}
+
+// CostLimit returns the cost in USD at which a job ends, and how long that pays for.
+func CostLimit(maxCost float64, budget time.Duration) string {
+	return price.Dollars(maxCost) + ", which pays for " + ui.Took(budget) + ", all attempts together"
 }
