@@ -166,8 +166,12 @@ func (f *flags) place() (config.Target, error) {
 }
 
 func (o *options) run() error {
-	if len(o.useless) > 0 {
-		o.sayUseless()
+	useless := o.useless
+	if len(o.offers) == 0 {
+		useless = []string{"no accelerator fits: " + strings.Join(useless, "; ")}
+	}
+	for _, text := range useless {
+		fmt.Fprintln(o.streams.ErrOut, text)
 	}
 	switch {
 	case o.output == nameFormat:

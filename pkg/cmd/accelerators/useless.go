@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
@@ -68,15 +67,4 @@ func fit(n int) string {
 		return "1 accelerator fits"
 	}
 	return human.Count(n, "accelerator") + " fit"
-}
-
-// sayUseless says on standard error which filters leave nothing.
-func (o *options) sayUseless() {
-	if len(o.offers) == 0 {
-		fmt.Fprintln(o.streams.ErrOut, "no accelerator fits: "+strings.Join(o.useless, "; "))
-		return
-	}
-	for _, text := range o.useless {
-		fmt.Fprintln(o.streams.ErrOut, text)
-	}
 }

@@ -348,10 +348,7 @@ func counted(n int, kind api.AcceleratorKind) string {
 	if kind == api.GPU {
 		noun = "GPU"
 	}
-	if n > 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
+	return human.Count(n, noun)
 }
 
 func (a explainedAccelerator) perHourText() string {
