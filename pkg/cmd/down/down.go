@@ -118,7 +118,7 @@ func (o *downOptions) run(ctx context.Context) error {
 	u := ui.New(o.Streams.ErrOut, o.Clock.Now)
 	found, err := infra.Read(ctx, e.Resources)
 	if err != nil {
-		return stack.Interrupted(ctx, err, o.again())
+		return stack.Interrupted(ctx, err, "continue with: "+o.again(), o.again())
 	}
 	if err := refuseShared(ctx, e); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (o *downOptions) run(ctx context.Context) error {
 		if e.Cluster.Deleting() { // the next run can't list them
 			tellOfDisks(u, "GKE may leave behind disks of volumes, which cost money; once the cluster is gone, delete them with: ", disks)
 		}
-		return stack.Interrupted(ctx, err, o.again())
+		return stack.Interrupted(ctx, err, "continue with: "+o.again(), o.again())
 	}
 	if plan.KeepsData() {
 		o.wanted.DeleteData = true

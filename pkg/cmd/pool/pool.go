@@ -15,7 +15,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
@@ -108,16 +107,8 @@ func find(pools []*container.NodePool, cluster gke.Cluster, name string) (*conta
 // interrupted returns the error for a change that was interrupted, err itself for other errors.
 // What GKE has begun continues.
 func (c *command) interrupted(ctx context.Context, err error) error {
-	if ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.Cause(ctx)) {
-		return err
-	}
 	look := "kubectl kinetic pool list" + c.Connection.Given()
-	text := "interrupted: operations already started in GKE continue; check with: " + look
-	var unfinished *gcp.UnfinishedError
-	if errors.As(err, &unfinished) {
-		text += ", or: " + unfinished.Operation.Command
-	}
-	return &cli.Error{Code: cli.ExitInterrupted, Kind: api.KindInterrupted, Next: look, Err: errors.New(text)}
+	return stack.Interrupted(ctx, err, "check with: "+look, look)
 }
 
 func (c *command) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -92,22 +92,16 @@ func (b *Progress) End() {
 	}
 }
 
-// Interrupted returns the error for a command that was interrupted, err itself for other errors. again is
-// the command that continues, "" for the same one.
-func Interrupted(ctx context.Context, err error, again string) error {
+// Interrupted returns the error for a command that was interrupted, err itself for other errors. how says how to
+// go on, and next is the command for that, "" for the same one.
+func Interrupted(ctx context.Context, err error, how, next string) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
-	text := "interrupted: operations already started in Google Cloud continue; "
-	if again == "" {
-		text += "repeat the command to continue"
-	} else {
-		text += "continue with: " + again
-	}
-	var unfinished *gcp.UnfinishedError
-	if errors.As(err, &unfinished) {
-		again = cmp.Or(again, unfinished.Operation.Command)
+	text := "interrupted: operations already started in Google Cloud continue; " + how
+	if unfinished, ok := errors.AsType[*gcp.UnfinishedError](err); ok {
+		next = cmp.Or(next, unfinished.Operation.Command)
 		text += ", or look with: " + unfinished.Operation.Command
 	}
-	return &cli.Error{Code: cli.ExitInterrupted, Kind: api.KindInterrupted, Next: again, Err: errors.New(text)}
+	return &cli.Error{Code: cli.ExitInterrupted, Kind: api.KindInterrupted, Next: next, Err: errors.New(text)}
 }

@@ -249,7 +249,7 @@ func (o *upOptions) run(ctx context.Context) error {
 	e.Project.Progress = func(_ infra.ID, text string) { once.Do(func() { u.Note(text) }) }
 	found, err := o.look(ctx, e)
 	if err != nil {
-		return stack.Interrupted(ctx, err, "")
+		return stack.Interrupted(ctx, err, "repeat the command to continue", "")
 	}
 	if err := checkProfile(o.wanted, true); err != nil {
 		return err
@@ -275,7 +275,7 @@ func (o *upOptions) run(ctx context.Context) error {
 	err = infra.Apply(ctx, e.Resources, found, plan, board.Update)
 	board.End()
 	if err != nil {
-		return stack.Interrupted(ctx, err, "")
+		return stack.Interrupted(ctx, err, "repeat the command to continue", "")
 	}
 	u.Phase("ready", fmt.Sprintf("profile %s, context %s; try: %s", o.wanted.Profile, e.Names.Context(), o.firstJob()))
 	if o.reconcile {
@@ -346,8 +346,7 @@ func (o *upOptions) confirmPlan(ctx context.Context, u *ui.UI, e *stack.Stack, p
 
 // takesNoName explains --yes of up with the name of a cluster, as down wants it.
 func takesNoName(_ *cobra.Command, err error) error {
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) && invalid.GetFlag().Name == "yes" {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && invalid.GetFlag().Name == "yes" {
 		return cli.Usagef("--yes=%s: --yes of up takes no value: use --yes alone; a cluster is named with --cluster", invalid.GetValue())
 	}
 	return err
