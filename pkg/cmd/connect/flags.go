@@ -153,8 +153,7 @@ func (c *Flags) Accept(answer string, flag *string) error {
 		return nil
 	}
 	*flag = old
-	var invalid *config.InvalidError
-	if errors.As(err, &invalid) && strings.HasPrefix(invalid.From, "--") {
+	if invalid, ok := errors.AsType[*config.InvalidError](err); ok && strings.HasPrefix(invalid.From, "--") {
 		return invalid.Reason
 	}
 	return err

@@ -82,26 +82,17 @@ func pythonHere() string {
 // Mistaken reports whether an error of a provider is about what was asked for, or about what the user
 // may not do, so that nothing was made and trying again does not help.
 func Mistaken(err error) bool {
-	var (
-		registry    *image.RegistryError
-		unusable    *image.UnusableError
-		base        *image.BaseError
-		limit       *image.LimitError
-		conflict    *resolve.ConflictError
-		notHere     *resolve.NotHereError
-		build       *resolve.NeedsBuildError
-		noFit       *wheel.NoFitError
-		credentials *cloudbuild.CredentialsError
-		mistake     *resolve.MistakeError
-		cloud       *provide.CloudError
-	)
-	if errors.As(err, &cloud) {
+	if cloud, ok := errors.AsType[*provide.CloudError](err); ok {
 		return cloud.Lasting()
 	}
-	for _, kind := range []any{&mistake, &unusable, &base, &limit, &conflict, &notHere, &build, &noFit, &credentials} {
+	for _, kind := range []any{
+		new(*resolve.MistakeError), new(*resolve.ConflictError), new(*resolve.NotHereError), new(*resolve.NeedsBuildError), new(*wheel.NoFitError),
+		new(*image.UnusableError), new(*image.BaseError), new(*image.LimitError), new(*cloudbuild.CredentialsError),
+	} {
 		if errors.As(err, kind) {
 			return true
 		}
 	}
-	return errors.As(err, &registry) && registry.Denied()
+	registry, ok := errors.AsType[*image.RegistryError](err)
+	return ok && registry.Denied()
 }

@@ -167,12 +167,10 @@ func (o *listOptions) newRow(p *container.NodePool, used map[string]joblist.Pool
 	r.Nodes = &now.Nodes
 	r.Jobs = append(r.Jobs, now.Jobs...)
 	if known && r.Sharing == "" { // else pods use parts of GPUs
-		free := max(0, now.Nodes*a.ChipsPerHost-now.Used)
-		r.FreeChips = &free
+		r.FreeChips = new(max(0, now.Nodes*a.ChipsPerHost-now.Used))
 	}
 	if r.NodePricePerHour != nil {
-		all := price.Round(*r.NodePricePerHour * float64(now.Nodes))
-		r.PricePerHour = &all
+		r.PricePerHour = new(price.Round(*r.NodePricePerHour * float64(now.Nodes)))
 	}
 	return r
 }

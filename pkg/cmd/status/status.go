@@ -164,8 +164,7 @@ func read(ctx context.Context, c *stack.Base, f *statusFlags) (status, error) {
 	}
 	if r.jobs != nil {
 		meter := price.Meter{Prices: table, Region: names.Region(), Now: r.now}
-		costs := meter.Breakdown(r.jobs, f.days, func(e api.JobSummary) string { return e.Workload.Labels[f.label] })
-		r.s.Cost = &costs
+		r.s.Cost = new(meter.Breakdown(r.jobs, f.days, func(e api.JobSummary) string { return e.Workload.Labels[f.label] }))
 	}
 	return r.s, nil
 }
@@ -200,8 +199,7 @@ func newPool(p *container.NodePool, has map[string]joblist.Pool, prices price.Ta
 	row.Nodes, row.Jobs = &now.Nodes, &jobs
 	row.Idle = now.Nodes > 0 && jobs == 0 && len(now.Others) == 0 && row.Accelerator != ""
 	if each, basis := gke.NodePrice(prices, p, location); each != nil {
-		all := price.Round(*each * float64(now.Nodes))
-		row.PricePerHour, row.Basis = &all, basis
+		row.PricePerHour, row.Basis = new(price.Round(*each*float64(now.Nodes))), basis
 	}
 	return row
 }
