@@ -67,7 +67,6 @@ const (
 	nameFormat = "name"
 )
 
-// flags are the flags of the command, as typed.
 type flags struct {
 	output     string
 	live       bool
@@ -115,7 +114,6 @@ func completeFilters(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// options hold only values that are ready to use.
 type options struct {
 	streams genericiooptions.IOStreams
 	output  string

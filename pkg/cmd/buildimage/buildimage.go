@@ -71,7 +71,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return c
 }
 
-// options holds only values that are ready to use.
 type options struct {
 	streams genericiooptions.IOStreams
 	ui      *ui.UI

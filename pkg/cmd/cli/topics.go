@@ -52,7 +52,6 @@ func pick(names []string, sections []Section) Section {
 	return s
 }
 
-// allTopics is the topic of all flags.
 const allTopics = "all"
 
 // helpFlag is --help with a topic. Cobra expects that it is a bool.

@@ -35,7 +35,6 @@ const examples = `  # what a job would use
 // show is the word that may follow config.
 const show = "show"
 
-// flags are the flags of the command, as typed.
 type flags struct {
 	output     string
 	connection *connect.Flags
@@ -85,7 +84,6 @@ func completeShow(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return []string{show + "\tThe same"}, cobra.ShellCompDirectiveNoFileComp
 }
 
-// options hold only values that are ready to use.
 type options struct {
 	streams  genericiooptions.IOStreams
 	output   string

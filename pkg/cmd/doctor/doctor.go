@@ -107,7 +107,6 @@ func (f *flags) section() cli.Section {
 	return s
 }
 
-// options hold only values that are ready to use.
 type options struct {
 	streams genericiooptions.IOStreams
 	now     clock.PassiveClock

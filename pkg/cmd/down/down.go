@@ -76,7 +76,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return root
 }
 
-// downOptions hold only values that are ready to use.
 type downOptions struct {
 	*stack.Base
 	wanted             infra.Wanted

@@ -12,18 +12,10 @@ import (
 type Event interface {
 	// event is the value of the member "event".
 	event() string
-	// time is when it happened, zero for now.
-	time() time.Time
 }
-
-// now is for events that happen when they are written.
-type now struct{}
-
-func (now) time() time.Time { return time.Time{} }
 
 // Phase says that a step is done, and how long it took since the previous one.
 type Phase struct {
-	now
 	Name    string  `json:"name"`
 	Detail  string  `json:"detail"`
 	Seconds float64 `json:"seconds"`
@@ -31,7 +23,6 @@ type Phase struct {
 
 // Progress says how far something is: in bytes, inputs of a map or objects.
 type Progress struct {
-	now
 	Name string `json:"name"`
 	Done int64  `json:"done"`
 	// Total is 0 if it is not known.
@@ -40,13 +31,11 @@ type Progress struct {
 
 // Submitted says that a job was created.
 type Submitted struct {
-	now
 	Job api.Handle `json:"job"`
 }
 
 // State says in which state a job is, and why.
 type State struct {
-	now
 	Job     string     `json:"job"`
 	State   api.State  `json:"state"`
 	Reason  api.Reason `json:"reason"`
@@ -55,6 +44,7 @@ type State struct {
 
 // Log is a line that a job printed.
 type Log struct {
+	// Time is when it was printed, zero for now.
 	Time    time.Time `json:"-"`
 	Job     string    `json:"job"`
 	Stream  string    `json:"stream"` // stdout or stderr
@@ -64,23 +54,18 @@ type Log struct {
 	Line    string    `json:"line"` // without its end
 }
 
-func (l Log) time() time.Time { return l.Time }
-
 // Note is something worth knowing.
 type Note struct {
-	now
 	Message string `json:"message"`
 }
 
 // Warning is something that may turn out to be a mistake.
 type Warning struct {
-	now
 	Message string `json:"message"`
 }
 
 // Result says how a job has ended, without its value.
 type Result struct {
-	now
 	Job    string     `json:"job"`
 	State  api.State  `json:"state"`
 	Reason api.Reason `json:"reason"`
@@ -104,7 +89,6 @@ type Pickle struct {
 
 // Error is why a command failed. It is the last event.
 type Error struct {
-	now
 	Code    int           `json:"code"` // the exit code
 	Kind    api.ErrorKind `json:"kind"`
 	Message string        `json:"message"`

@@ -114,9 +114,9 @@ const stampLayout = "2006-01-02T15:04:05.000000Z"
 
 // encode appends an event as a line. Bytes that are not UTF-8 become U+FFFD.
 func (w *Writer) encode(e Event) error {
-	at := e.time()
-	if at.IsZero() {
-		at = w.clock()
+	at := w.clock()
+	if l, ok := e.(Log); ok && !l.Time.IsZero() {
+		at = l.Time
 	}
 	w.out.WriteString(`{"event":"` + e.event() + `","time":"` + at.UTC().Format(stampLayout) + `"`)
 	var members bytes.Buffer

@@ -80,7 +80,6 @@ func commandNames() []string {
 	return names
 }
 
-// versionDetails are the flags of version.
 const versionDetails = `
 For the cluster, print the versions of Kubernetes, LeaderWorkerSet and Kueue,
 and of the runners in the namespace. Each version of the plugin that starts jobs

@@ -126,7 +126,6 @@ func (f *addFlags) some(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// addOptions hold only values that are ready to use.
 type addOptions struct {
 	*command
 	cluster gke.Cluster

@@ -25,7 +25,6 @@ const removeExamples = `  kubectl kinetic pool remove gpu-l4-1-4197
   # in a script, whether it is there or not
   kubectl kinetic pool remove gpu-l4-1-4197 --yes --ignore-not-found`
 
-// removeFlags are the flags of remove, as typed.
 type removeFlags struct{ force, yes, ignoreMissing bool }
 
 func (c *command) remove() *cobra.Command {

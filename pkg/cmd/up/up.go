@@ -126,7 +126,6 @@ func (f *upFlags) addNetwork(fs *pflag.FlagSet) {
 	fs.StringVar(&f.services, "services-secondary-range-name", "", "`RANGE` of the subnet for Services. Default: GKE chooses one.")
 }
 
-// upOptions hold only values that are ready to use.
 type upOptions struct {
 	*stack.Base
 	wanted                        infra.Wanted
