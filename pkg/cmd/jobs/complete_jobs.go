@@ -29,7 +29,7 @@ func (f *jobFlags) completeIDs(sub *cobra.Command, b job.Beginning) ([]string, c
 	}
 	registries := []func() (job.Registry, error){f.Registry}
 	if !f.Local && !f.Connection.ChooseCluster() {
-		registries = append(registries, f.localRegistry)
+		registries = append(registries, func() (job.Registry, error) { return backend.LocalJobsRegistry(f.Connection) })
 	}
 	return backend.CompleteIDs(sub.Context(), b, registries...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

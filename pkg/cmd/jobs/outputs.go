@@ -19,15 +19,16 @@ import (
 )
 
 // outputVerbs are the verbs of outputs, each with the limits for the number of its
-// arguments, and how the usage shows them.
+// arguments, how the usage shows them, the values of -o, and the words of other tools.
 var outputVerbs = map[string]struct {
-	least, most int
-	args        string
+	least, most    int
+	args           string
+	formats, words []string
 }{
-	"ls":  {0, 1, "[PATH]"},
-	"cp":  {1, 2, "[PATH] DEST"},
-	"cat": {1, 1 << 20, "PATH…"},
-	"rm":  {0, 1 << 20, "PATH… or --all"},
+	"ls":  {0, 1, "[PATH]", []string{"wide", "json", "name"}, []string{"list", "dir", "find"}},
+	"cp":  {1, 2, "[PATH] DEST", []string{"json"}, []string{"copy", "download", "get"}},
+	"cat": {1, 1 << 20, "PATH…", nil, []string{"show", "print", "view"}},
+	"rm":  {0, 1 << 20, "PATH… or --all", []string{"json"}, []string{"delete", "remove", "del"}},
 }
 
 func (c *command) outputs() *cobra.Command {
@@ -74,10 +75,8 @@ func (c *command) outputs() *cobra.Command {
 }
 
 func (c *command) runOutputs(ctx context.Context, parsed outputArgs, output string, rm outputRemoval) error {
-	// formats are the values of -o for each verb.
-	formats := map[string][]string{"ls": {"wide", "json", "name"}, "cp": {"json"}, "rm": {"json"}}
 	if output != "" {
-		valid := formats[parsed.verb]
+		valid := outputVerbs[parsed.verb].formats
 		if valid == nil {
 			return cli.Usagef("outputs %s prints files as they are: omit --output", parsed.verb)
 		}
@@ -148,8 +147,8 @@ func parseOutputArgs(sub *cobra.Command, words []string, flags *jobFlags) (outpu
 
 // otherOutputVerb suggests the verb for a word that another tool uses.
 func otherOutputVerb(word string) string {
-	for meant, words := range map[string][]string{"ls": {"list", "dir", "find"}, "cp": {"copy", "download", "get"}, "cat": {"show", "print", "view"}, "rm": {"delete", "remove", "del"}} {
-		if slices.Contains(words, word) {
+	for meant, verb := range outputVerbs {
+		if slices.Contains(verb.words, word) {
 			return fmt.Sprintf("; did you mean %q?", meant)
 		}
 	}

@@ -17,13 +17,9 @@ func (f *jobFlags) Registry() (job.Registry, error) { return f.RegistryOf(false)
 // RegistryOf is Registry, for all namespaces of the cluster or only for one.
 func (f *jobFlags) RegistryOf(allNamespaces bool) (job.Registry, error) {
 	if f.Local {
-		return f.localRegistry()
+		return backend.LocalJobsRegistry(f.Connection)
 	}
 	return backend.JobsRegistry(f.Connection, allNamespaces)
-}
-
-func (f *jobFlags) localRegistry() (job.Registry, error) {
-	return backend.LocalJobsRegistry(f.Connection)
 }
 
 // localJob returns the local job with exactly this ID, nil if there is none. It needs no --local,
@@ -32,7 +28,7 @@ func (f *jobFlags) localJob(ctx context.Context, id string) *job.Job {
 	if f.Local || f.Connection.ChooseCluster() {
 		return nil
 	}
-	registry, err := f.localRegistry()
+	registry, err := backend.LocalJobsRegistry(f.Connection)
 	if err != nil {
 		return nil
 	}

@@ -127,7 +127,9 @@ func (o *statusOptions) statusOf(ctx context.Context, j *job.Job) (s statusJSON,
 	if s.Status, err = j.Status(ctx); err != nil {
 		return s, err
 	}
-	report.PrintUnread(o.streams.ErrOut, s.Status)
+	if s.Unread != "" {
+		fmt.Fprintf(o.streams.ErrOut, "warning: the status comes from the store, because the cluster could not be reached: %s\n", ui.Clean(s.Unread))
+	}
 	report.Remember(ctx, o.streams.ErrOut, j, s.Status)
 	if o.json {
 		s.Inputs, err = j.States(ctx, s.Status)

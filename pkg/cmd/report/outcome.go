@@ -166,13 +166,6 @@ func Standing(last api.State) string {
 	return "is still running"
 }
 
-// PrintUnread prints a warning on w if a status comes from the store only, and why.
-func PrintUnread(w io.Writer, s api.Status) {
-	if s.Unread != "" {
-		fmt.Fprintf(w, "warning: the status comes from the store, because the cluster could not be reached: %s\n", ui.Clean(s.Unread))
-	}
-}
-
 // Unread ends a command whose reader went away before the end, as with `| head`. The
 // message says whether the job is still running or has ended.
 func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {

@@ -2,9 +2,9 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"k8s.io/kubectl/pkg/util/term"
@@ -67,22 +67,22 @@ func IsUTF8(env func(string) string) bool {
 func (s Style) InColor(state api.State, text string) string { return s.paint(colorOf(state), text) }
 
 // color is the parameter of the ANSI sequence that selects it.
-type color string
+type color int
 
 const (
-	bold   color = "1"
-	dim    color = "2"
-	red    color = "31"
-	green  color = "32"
-	yellow color = "33"
-	cyan   color = "36"
+	bold   color = 1
+	dim    color = 2
+	red    color = 31
+	green  color = 32
+	yellow color = 33
+	cyan   color = 36
 )
 
 func (s Style) paint(c color, text string) string {
 	if !s.Color {
 		return text
 	}
-	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)
 }
 
 func colorOf(state api.State) color {
@@ -103,11 +103,7 @@ func colorOf(state api.State) color {
 // Palette returns the colour of a state, from 0 to 7 as terminals number them; -1 for one that is only dim.
 func Palette(state api.State) int {
 	const first = 30 // the parameter of colour 0
-	n, err := strconv.Atoi(string(colorOf(state)))
-	if err != nil || n < first {
-		return -1
-	}
-	return n - first
+	return max(int(colorOf(state))-first, -1)
 }
 
 // Good returns a text in the colour of what is as it should be, if there are colours.
