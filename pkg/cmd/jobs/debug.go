@@ -69,12 +69,8 @@ func (c *command) connectDebugger(ctx context.Context, args []string, port int) 
 
 // tellLocal prints the address of a job of this machine, to which nothing needs forwarding.
 func (c *command) tellLocal(ctx context.Context, j *job.Job, port int) error {
-	status, err := j.Status(ctx)
-	if err != nil {
+	if err := mustRun(ctx, j, callToDebug); err != nil {
 		return err
-	}
-	if status.State != api.Running {
-		return tooLate(j)
 	}
 	state, err := local.StateDir()
 	if err != nil {
@@ -83,10 +79,7 @@ func (c *command) tellLocal(ctx context.Context, j *job.Job, port int) error {
 	return c.printAddress(ctx, j, port, local.Workspace(state, j.ID()))
 }
 
-func tooLate(j *job.Job) error {
-	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
-	return &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has ended, so there is nothing to debug; its log: %s", j.ID(), log), Next: log}
-}
+const callToDebug = "call to debug"
 
 // forwardTo forwards connections to a job in the cluster until it ends.
 func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
@@ -100,7 +93,7 @@ func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
 	case err != nil:
 		return report.Interrupted(c.streams.ErrOut, j, "", err)
 	case status.State == api.Succeeded && !session.answered:
-		return tooLate(j)
+		return mustRun(ctx, j, callToDebug) // which says how it has ended
 	}
 	return report.Settle(ctx, c.streams.ErrOut, j, report.End{Status: status})
 }
