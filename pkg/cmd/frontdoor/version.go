@@ -45,7 +45,7 @@ func printVersion(p Process, args []string) (int, error) {
 	}
 	client, cluster := thisClient(), ""
 	if !o.client {
-		code := exitOK
+		var code int
 		if cluster, code, err = p.clusterVersion(o, client.Version); code != exitOK || err != nil {
 			return code, err
 		}

@@ -88,17 +88,25 @@ func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, erro
 			Trust: verify.Verifier{Reports: backend.Reports(), TrustStore: f.trustStore, Timeout: verify.DefaultPatience}}}, nil
 }
 
-// checkInputs rejects --output inputs for what has no inputs that can be printed.
-func (o *resultOptions) checkInputs(j *job.Job) error {
+// check rejects flags that a job has nothing for.
+func (o *resultOptions) check(j *job.Job) error {
+	if err := checkIndex(j, o.index); err != nil {
+		return err
+	}
+	c, isMap, pickled := o.collection, j.Handle.Map != nil, j.Handle.CallKind == api.CallPickle
 	switch {
-	case !o.collection.Inputs:
-		return nil
-	case j.Handle.Map == nil:
+	case c.Raw && isMap && o.index == noIndex:
+		return cli.Usagef("--output raw cannot print all values of a map: choose one with --index")
+	case c.Inputs && !isMap:
 		return cli.Usagef("--output inputs: job %s is not a map", j.ID())
-	case o.index != noIndex:
+	case c.Inputs && o.index != noIndex:
 		return cli.Usagef("--output inputs: --index prints one value: omit one of them")
-	case j.Handle.CallKind == api.CallPickle:
+	case c.Inputs && pickled:
 		return cli.Usagef("--output inputs: the inputs of job %s are Python objects: print its values without --output inputs; kinetic.table(batch), where it was submitted, has both", j.ID())
+	case c.Raw && c.File != "" && pickled:
+		return cli.Usagef("--output raw cannot be combined with --output-file for job %s, which has a pickle: omit one of them", j.ID())
+	case o.index != noIndex && c.File != "" && pickled:
+		return cli.Usagef("--index %d cannot be combined with --output-file for job %s: it gets the pickles of all inputs, and standard output says where each is", o.index, j.ID())
 	}
 	return nil
 }
@@ -111,24 +119,12 @@ func (o *resultOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkIndex(j, o.index); err != nil {
+	if err := o.check(j); err != nil {
 		return err
 	}
 	collection := o.collection
 	if j.Handle.Debug && o.keepDebugged {
 		collection.Cleanup = report.KeepAll
-	}
-	if collection.Raw && j.Handle.Map != nil && o.index == noIndex {
-		return cli.Usagef("--output raw cannot print all values of a map: choose one with --index")
-	}
-	if err := o.checkInputs(j); err != nil {
-		return err
-	}
-	if collection.Raw && collection.File != "" && j.Handle.CallKind == api.CallPickle {
-		return cli.Usagef("--output raw cannot be combined with --output-file for job %s, which has a pickle: omit one of them", j.ID())
-	}
-	if o.index != noIndex && collection.File != "" && j.Handle.CallKind == api.CallPickle {
-		return cli.Usagef("--index %d cannot be combined with --output-file for job %s: it gets the pickles of all inputs, and standard output says where each is", o.index, j.ID())
 	}
 	waiting, cancel := report.WithTimeout(ctx, o.timeout)
 	defer cancel()
