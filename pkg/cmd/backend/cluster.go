@@ -33,15 +33,11 @@ import (
 // ClusterRegistry returns the jobs of a cluster's namespace, or of all namespaces with "",
 // for listing, and the cluster that runs them. It contacts nothing.
 func ClusterRegistry(c *connect.Flags, where config.Target, namespace string) (job.Registry, *kube.Cluster, error) {
-	config, err := c.REST(where)
+	cluster, err := Cluster(c, where, namespace)
 	if err != nil {
 		return job.Registry{}, nil, err
 	}
-	cluster, err := newCluster(c, config, namespace)
-	if err != nil {
-		return job.Registry{}, nil, err
-	}
-	server, err := serverURL(config)
+	server, err := serverURL(cluster.Config())
 	if err != nil {
 		return job.Registry{}, nil, cli.Usage(err)
 	}
@@ -49,7 +45,6 @@ func ClusterRegistry(c *connect.Flags, where config.Target, namespace string) (j
 	if err != nil {
 		return job.Registry{}, nil, cli.Usage(err)
 	}
-	id := clusterID(config, server)
 	jobs := warm.Backend{Backend: cluster, OpenStore: openerOf(s), Usual: s.URL(), Warn: func(text string) { c.Notice("warning: " + text) },
 		Dial: func(ctx context.Context, host api.Handle, number int) (*warm.Conn, error) {
 			found, err := cluster.WarmHost(ctx, host)
@@ -59,7 +54,7 @@ func ClusterRegistry(c *connect.Flags, where config.Target, namespace string) (j
 			return DialWarm(ctx, cluster, found, number)
 		}}
 	registry := job.Registry{Backend: resultRecorder{jobs, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
-		ClusterID: id, Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
+		ClusterID: clusterID(cluster.Config(), server), Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
 	return registry, cluster, nil
 }
 
@@ -183,10 +178,6 @@ func Cluster(c *connect.Flags, where config.Target, namespace string) (*kube.Clu
 	if err != nil {
 		return nil, err
 	}
-	return newCluster(c, config, namespace)
-}
-
-func newCluster(c *connect.Flags, config *rest.Config, namespace string) (*kube.Cluster, error) {
 	client, err := kube.NewClient(config, namespace, c.Notice)
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("%w: %s", err, connect.SettingHint))
