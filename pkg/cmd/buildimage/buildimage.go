@@ -188,17 +188,11 @@ func (o *options) make(ctx context.Context, maker *provide.Provider, plan decide
 		return maker.BuildDockerfile(ctx, plan, o.dockerfile)
 	}
 	done, err := maker.Provide(ctx, plan, "")
-	var (
-		limit   *image.LimitError
-		notHere *resolve.NotHereError
-		build   *resolve.NeedsBuildError
-		cloud   *provide.CloudError
-	)
 	switch {
-	case errors.As(err, &cloud): // which says all
-	case errors.As(err, &limit):
+	case errors.As(err, new(*provide.CloudError)): // which says all
+	case errors.As(err, new(*image.LimitError)):
 		err = fmt.Errorf("%w: allow more, or use %s", err, elsewhere)
-	case errors.As(err, &notHere), errors.As(err, &build):
+	case errors.As(err, new(*resolve.NotHereError)), errors.As(err, new(*resolve.NeedsBuildError)):
 		err = fmt.Errorf("%w; or use %s", err, elsewhere)
 	}
 	return done, err
@@ -210,8 +204,7 @@ func (o *options) result(ctx context.Context, all []built) error {
 	var failed []string
 	mistaken := true
 	for _, b := range all {
-		var cloud *provide.CloudError
-		if ctx.Err() != nil && errors.As(b.err, &cloud) && cloud.Running.Name != "" {
+		if cloud, ok := errors.AsType[*provide.CloudError](b.err); ok && ctx.Err() != nil && cloud.Running.Name != "" {
 			o.ui.Note(cloud.Going())
 		}
 		mistaken = mistaken && packaging.Mistaken(b.err)

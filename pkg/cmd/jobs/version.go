@@ -107,7 +107,6 @@ func (o *versionOptions) read(ctx context.Context) clusterVersions {
 // print writes a line for each part.
 func (c clusterVersions) print(out io.Writer) error {
 	table := ui.NewTable(out, 2)
-	row := func(name, text string) { table.Row(name, ui.Clean(text)) }
 	where := c.Context
 	if c.Namespace != "" {
 		where += ", namespace " + c.Namespace
@@ -116,28 +115,28 @@ func (c clusterVersions) print(out io.Writer) error {
 		if where != "" {
 			where += ": "
 		}
-		row("cluster", where+c.Error)
+		table.Row("cluster", where+c.Error)
 		return table.Flush()
 	}
-	row("cluster", where)
+	table.Row("cluster", where)
 	server := c.Errors[versions.PartServer]
 	if c.Server != nil {
 		server = "Kubernetes " + c.Server.GitVersion
 	}
-	row("server", server)
-	row("LeaderWorkerSet", addOn(c.LeaderWorkerSet, c.Errors[versions.PartLeaderWorkerSet]))
-	row("Kueue", addOn(c.Kueue, c.Errors[versions.PartKueue]))
+	table.Row("server", server)
+	table.Row("LeaderWorkerSet", addOn(c.LeaderWorkerSet, c.Errors[versions.PartLeaderWorkerSet]))
+	table.Row("Kueue", addOn(c.Kueue, c.Errors[versions.PartKueue]))
 	if why := c.Errors[versions.PartRunners]; why != "" {
-		row("runner", why)
+		table.Row("runner", why)
 	} else if len(c.Runners) == 0 {
-		row("runner", "none: the next job installs it")
+		table.Row("runner", "none: the next job installs it")
 	}
 	for i, r := range c.Runners {
 		name := "runner"
 		if i > 0 {
 			name = ""
 		}
-		row(name, fmt.Sprintf("%s (%s)", cmp.Or(r.Version, "of an unknown version"), relation(r.Relation)))
+		table.Row(name, fmt.Sprintf("%s (%s)", cmp.Or(r.Version, "of an unknown version"), relation(r.Relation)))
 	}
 	return table.Flush()
 }

@@ -64,19 +64,14 @@ func readEnvironment(f envFlags, environ []string) (variables, error) {
 			r.local[name] = value
 		}
 	}
-	for _, s := range f.Set {
-		if err := r.set(s); err != nil {
-			return variables{}, err
-		}
-	}
-	for _, s := range f.Secret {
-		if err := r.secret(s); err != nil {
-			return variables{}, err
-		}
-	}
-	for _, s := range f.Capture {
-		if err := r.capture(s); err != nil {
-			return variables{}, err
+	for _, given := range []struct {
+		values []string
+		read   func(string) error
+	}{{f.Set, r.set}, {f.Secret, r.secret}, {f.Capture, r.capture}} {
+		for _, s := range given.values {
+			if err := given.read(s); err != nil {
+				return variables{}, err
+			}
 		}
 	}
 	r.note()

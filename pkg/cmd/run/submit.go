@@ -189,16 +189,13 @@ func submitError(err error) error {
 
 // leftBy says what an interrupted submit left behind.
 func leftBy(err error) string {
-	var exists *submit.ExistsError
-	var mayRun *submit.MayRunError
-	switch {
-	case errors.As(err, &mayRun): // whatever it wraps
+	if mayRun, ok := errors.AsType[*submit.MayRunError](err); ok { // whatever it wraps
 		return mayRun.Advice()
-	case errors.As(err, &exists):
-		return exists.Error()
-	default:
-		return "nothing was started"
 	}
+	if exists, ok := errors.AsType[*submit.ExistsError](err); ok {
+		return exists.Error()
+	}
+	return "nothing was started"
 }
 
 func (o *options) printHandle(j *job.Job) error {
