@@ -45,16 +45,6 @@ type located struct {
 	err   error
 }
 
-// askForZones asks which zones have the machines, while other things are asked for.
-func (o *upOptions) askForZones(ctx context.Context, e *stack.Stack) <-chan located {
-	answer := make(chan located, 1)
-	go func() {
-		zones, err := gke.Zones(ctx, e.Access, e.Names.Project, o.machines())
-		answer <- located{zones, err}
-	}()
-	return answer
-}
-
 func (o *upOptions) machines() []gke.Machine {
 	all := []gke.Machine{{Type: o.settings.Machine}}
 	for _, p := range o.pools {

@@ -243,7 +243,9 @@ func (o *upOptions) run(ctx context.Context) error {
 		e.Project.Patience = 0
 	}
 	u := ui.New(o.Streams.ErrOut, o.Clock.Now)
-	zones := o.askForZones(ctx, e)
+	var zones located
+	var asked sync.WaitGroup
+	asked.Go(func() { zones.zones, zones.err = gke.Zones(ctx, e.Access, e.Names.Project, o.machines()) })
 	var once sync.Once // many services may wait for the same
 	e.Project.Progress = func(_ infra.ID, text string) { once.Do(func() { u.Note(text) }) }
 	found, err := o.look(ctx, e)
@@ -253,7 +255,8 @@ func (o *upOptions) run(ctx context.Context) error {
 	if err := checkProfile(o.wanted, true); err != nil {
 		return err
 	}
-	if err := o.settle(ctx, u, e, found, <-zones); err != nil {
+	asked.Wait()
+	if err := o.settle(ctx, u, e, found, zones); err != nil {
 		return cli.Usage(err)
 	}
 	plan := infra.MakePlan(e.Items, found, o.reconcile)
