@@ -17,6 +17,8 @@ import (
 
 type forwardFlags struct {
 	hostFlags
+	ids    []string
+	ports  backend.Ports
 	open   bool
 	output string
 }
@@ -37,12 +39,11 @@ func (c *command) forward() *cobra.Command {
 			"the next connection leads to the new one.",
 		Example: "  kubectl kinetic jobs forward cpu-train 6006 --open\n\n" +
 			"  # port 80 of the second host, on any free port\n  kubectl kinetic jobs forward cpu-train 0:80 --host 1",
-		Args: func(sub *cobra.Command, args []string) error {
-			ids, _, err := c.splitPorts(sub, args)
-			if err != nil {
+		Args: func(sub *cobra.Command, args []string) (err error) {
+			if f.ids, f.ports, err = c.splitPorts(sub, args); err != nil {
 				return err
 			}
-			return c.choice.OneID(sub, ids)
+			return c.choice.OneID(sub, f.ids)
 		},
 		ValidArgsFunction: c.oneUnended,
 		RunE:              runE(c, f.toOptions),
@@ -67,10 +68,8 @@ type forwardOptions struct {
 	json  bool
 }
 
-func (f *forwardFlags) toOptions(c *command, args []string) (*forwardOptions, error) {
-	last := len(args) - 1
-	ports, err := backend.ParsePorts(args[last])
-	return &forwardOptions{c, f.hostFlags, args[:last], ports, f.open, f.output == "json"}, cli.Usage(err)
+func (f *forwardFlags) toOptions(c *command, _ []string) (*forwardOptions, error) {
+	return &forwardOptions{c, f.hostFlags, f.ids, f.ports, f.open, f.output == "json"}, nil
 }
 
 func (o *forwardOptions) run(ctx context.Context) error {

@@ -13,6 +13,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
+// GKE returns the cluster as the Container API names it.
+func (e *Stack) GKE() gke.Cluster {
+	return gke.Cluster{Project: e.Names.Project, Location: e.Names.Zone, Name: e.Names.Cluster}
+}
+
 // Others returns the clusters of the project, those with a name like ours first. There are none if they
 // can't be listed: that our cluster is missing is still true.
 func (e *Stack) Others(ctx context.Context) []*container.Cluster {

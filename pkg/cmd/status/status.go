@@ -180,7 +180,7 @@ func missing(ctx context.Context, e *stack.Stack) error {
 			return &transport.Explained{Of: api.KindNotFound, Do: next, Text: fmt.Sprintf("%s, but there is one in %s: use --zone %s", e.Missing(nil), c.Location, c.Location)}
 		}
 	}
-	next := "kubectl kinetic up" + gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}.Flags()
+	next := "kubectl kinetic up" + e.GKE().Flags()
 	return &transport.Explained{Of: api.KindNotFound, Do: next, Text: e.Missing(others) + "; create it with: " + next}
 }
 

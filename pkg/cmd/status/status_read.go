@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
@@ -45,7 +44,7 @@ func (r *reading) all(ctx context.Context) (*container.Cluster, error) {
 	switch {
 	case err != nil || found == nil:
 	case found.Status == "PROVISIONING":
-		r.report(fmt.Errorf("nodes and jobs are not known: the cluster is being created: wait until it runs, then repeat: kubectl kinetic status%s", r.flags()))
+		r.report(fmt.Errorf("nodes and jobs are not known: the cluster is being created: wait until it runs, then repeat: kubectl kinetic status%s", r.e.GKE().Flags()))
 	default:
 		r.report(r.inside(ctx))
 	}
@@ -79,12 +78,7 @@ func (r *reading) inside(ctx context.Context) error {
 
 // unknown says why something is not known, and what finds the cause.
 func (r *reading) unknown(what string, err error) error {
-	return fmt.Errorf("%s are not known: %w; to find the cause: kubectl kinetic doctor%s", what, err, r.flags())
-}
-
-func (r *reading) flags() string {
-	n := r.e.Names
-	return gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}.Flags()
+	return fmt.Errorf("%s are not known: %w; to find the cause: kubectl kinetic doctor%s", what, err, r.e.GKE().Flags())
 }
 
 func (r *reading) list(ctx context.Context, config *rest.Config) error {

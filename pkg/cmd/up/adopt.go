@@ -21,8 +21,8 @@ func (o *upOptions) tellOfAdoption(u *ui.UI, e *stack.Stack) {
 
 // tellOfLifetimes warns of nodes that GKE deletes while jobs run there, before a cluster is taken over.
 func tellOfLifetimes(u *ui.UI, e *stack.Stack) {
-	n, found := e.Names, e.Cluster.Last()
-	if text := (gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}).Lifetimes(found); text != "" && !gke.IsAutopilot(found) {
+	found := e.Cluster.Last()
+	if text := e.GKE().Lifetimes(found); text != "" && !gke.IsAutopilot(found) {
 		u.Warn(text)
 	}
 }
