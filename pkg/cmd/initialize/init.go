@@ -140,10 +140,7 @@ func (s *setup) create(ctx context.Context) error {
 			return err
 		}
 	}
-	if code := cli.Run(ctx, up.NewCommand(s.streams, s.now), s.upArguments(), s.streams); code != 0 {
-		return cli.Exit(code)
-	}
-	return nil
+	return cli.Exit(cli.Run(ctx, up.NewCommand(s.streams, s.now), s.upArguments(), s.streams))
 }
 
 func (s *setup) askPlace(ctx context.Context) error {
