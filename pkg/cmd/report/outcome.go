@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // End is how a job ended, and what a command did with that so far.
@@ -186,4 +188,43 @@ func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	}
 	fmt.Fprintln(w, Hint(w, j.ID(), fmt.Sprintf("output closed; job %s %s: kubectl kinetic jobs %s %s%s", j.ID(), how, back, j.ID(), j.LocationFlags())))
 	return err
+}
+
+// Hint returns a text with commands about a job. On a terminal the commands have the short ID, so that they fit on a
+// line.
+func Hint(w io.Writer, id, text string) string {
+	if ui.Detect(w).Width() == 0 {
+		return text
+	}
+	return shortened(id, text)
+}
+
+func shortened(id, text string) string {
+	command := regexp.MustCompile(`(kubectl kinetic jobs [a-z]+(?: -f)?|--map-resume|--resume-from) ` + regexp.QuoteMeta(id) + `\b`)
+	return command.ReplaceAllString(text, "$1 "+store.ShortID(id))
+}
+
+// SendEnd sends how a job has ended, if w takes events. head is what the store has of the result, zero
+// for a job without one; pickle is where the result was written, nil if it wasn't.
+func SendEnd(w io.Writer, j *job.Job, s api.Status, head api.Result, pickle *event.Pickle) {
+	events := event.Of(w)
+	if events == nil {
+		return
+	}
+	e := event.Result{Job: j.ID(), State: s.State, Reason: s.Reason, OK: head.OK, Error: head.Error,
+		Host: head.Host, Attempt: max(head.Attempt, s.Attempt, 1), Warnings: append([]string{}, head.Warnings...), Pickle: pickle}
+	_ = events.Send(e) // the command ends anyway
+}
+
+// sendEnd is SendEnd for a result that was not read yet.
+func sendEnd(ctx context.Context, w io.Writer, j *job.Job, s api.Status, pickle *event.Pickle) {
+	if event.Of(w) == nil {
+		return
+	}
+	head, err := j.ResultHead(ctx)
+	if err != nil { // a map has none, nor has a job that never got that far
+		p, err := j.Progress(ctx)
+		head = api.Result{OK: s.State == api.Succeeded && (err != nil || p == nil || p.Failed == 0)}
+	}
+	SendEnd(w, j, s, head, pickle)
 }
