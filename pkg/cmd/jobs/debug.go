@@ -91,7 +91,7 @@ func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
 	status, err := whileRunning(ctx, j, session.seen(), session.serve)
 	switch {
 	case err != nil:
-		return report.Interrupted(c.streams.ErrOut, j, "", err)
+		return report.Interrupted(c.streams.ErrOut, j, status.State, err)
 	case status.State == api.Succeeded && !session.answered:
 		return mustRun(ctx, j, callToDebug) // which says how it has ended
 	}

@@ -138,7 +138,7 @@ func (o *forwardOptions) forwardTo(ctx context.Context, j *job.Job, host *backen
 	case err != nil && ctx.Err() != nil:
 		return cli.Exit(cli.ExitInterrupted)
 	case err != nil:
-		return report.Interrupted(o.streams.ErrOut, j, "", err)
+		return report.Interrupted(o.streams.ErrOut, j, status.State, err)
 	case !began:
 		if known, err := j.Status(ctx); err == nil { // with its sentence
 			status = known
