@@ -39,14 +39,14 @@ func completeVariables(_ *cobra.Command, _ []string, word string) ([]string, cob
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeJobs offers the jobs whose outputs can be copied.
+// completeJobs offers the jobs where the new one goes.
 func (f *flags) completeJobs(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	registry := func() (job.Registry, error) { return backend.JobsRegistry(f.connection, f.local) }
+	registry := func() (job.Registry, error) { return f.jobs(f.local) }
 	return backend.CompleteIDs(c.Context(), job.Beginning{Prefix: word}, registry), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeMaps offers the maps that have ended, whose values can be reused.
 func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	registry := func() (job.Registry, error) { return backend.JobsRegistry(f.connection, false) }
+	registry := func() (job.Registry, error) { return f.jobs(false) }
 	return backend.CompleteIDs(c.Context(), job.Beginning{Prefix: word, Maps: true}, registry), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

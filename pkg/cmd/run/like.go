@@ -96,6 +96,14 @@ func (f *flags) checkRepeat(c *cobra.Command, args []string) error {
 	return f.checkEmpty()
 }
 
+// jobs returns the existing jobs of this machine, or of the cluster's namespace.
+func (f *flags) jobs(local bool) (job.Registry, error) {
+	if local {
+		return backend.LocalJobsRegistry(f.connection)
+	}
+	return backend.JobsRegistry(f.connection, false)
+}
+
 // findEarlier looks for the job where the new one goes, and then in the other place: a call that failed in the cluster can be
 // repeated here.
 func (f *flags) findEarlier(ctx context.Context) (*job.Job, error) {
@@ -104,11 +112,7 @@ func (f *flags) findEarlier(ctx context.Context) (*job.Job, error) {
 		return nil, cli.Usage(err)
 	}
 	find := func(local bool) (*job.Job, error) {
-		open := func() (job.Registry, error) { return backend.JobsRegistry(f.connection, false) }
-		if local {
-			open = func() (job.Registry, error) { return backend.LocalJobsRegistry(f.connection) }
-		}
-		registry, err := open()
+		registry, err := f.jobs(local)
 		if err != nil {
 			return nil, err
 		}
