@@ -131,12 +131,8 @@ func (c clusterVersions) print(out io.Writer) error {
 	} else if len(c.Runners) == 0 {
 		table.Row("runner", "none: the next job installs it")
 	}
-	for i, r := range c.Runners {
-		name := "runner"
-		if i > 0 {
-			name = ""
-		}
-		table.Row(name, fmt.Sprintf("%s (%s)", cmp.Or(r.Version, "of an unknown version"), relation(r.Relation)))
+	for _, r := range c.Runners {
+		table.Row("runner", fmt.Sprintf("%s (%s)", cmp.Or(r.Version, "of an unknown version"), relation(r.Relation)))
 	}
 	return table.Flush()
 }
