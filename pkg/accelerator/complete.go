@@ -8,7 +8,8 @@ import (
 )
 
 // Complete returns what a word may become, for a shell: each a text that Parse reads, a tab and what it
-// means.
+// means. Each shape comes once, in the first of its spellings that begins with the word; after a whole
+// name, its spot form.
 func Complete(word string) []string {
 	var offers []string
 	offer := func(text string) {

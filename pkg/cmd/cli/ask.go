@@ -82,7 +82,7 @@ func Confirm(ctx context.Context, streams genericiooptions.IOStreams, would, oth
 	return Exit(ExitFailed)
 }
 
-// MustConfirm is Confirm for what needs a yes: if nobody can be asked, the error names the flag that says it.
+// MustConfirm is Confirm for what needs a yes: if nobody can be asked, the error names the flag to confirm with.
 func MustConfirm(ctx context.Context, streams genericiooptions.IOStreams, would, otherwise, flag string) error {
 	if why := CannotAsk(streams); why != "" {
 		return Usagef("%s; %s: confirm with %s", would, why, flag)

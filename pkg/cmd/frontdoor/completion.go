@@ -40,7 +40,7 @@ func ownWords() map[string]string {
 	}
 }
 
-// offers answers kubectl: words are those typed after `kubectl kinetic`. The last one is
+// offers returns the answer to kubectl: words are those typed after `kubectl kinetic`. The last one is
 // to be completed and may be empty. It never fails: the shell would show the error on the
 // line that is being typed, or offer files.
 func (p Process) offers(words []string) string {
@@ -135,17 +135,22 @@ func completionGuide() string {
 // enabling returns the command that enables kubectl's completion in a shell, with a line for
 // each shell if the name is that of none.
 func enabling(shell string) string {
-	var all []string
-	for _, s := range []struct{ name, line, needs, remark string }{
-		{"bash", "     echo 'source <(kubectl completion bash)' >>~/.bashrc", "\n\n   It needs the package bash-completion.", "      # with the package bash-completion"},
-		{"zsh", "     echo 'source <(kubectl completion zsh)' >>~/.zshrc", "\n\n   It needs a line before it: autoload -Uz compinit && compinit", "        # after the line with compinit"},
-		{"fish", "     echo 'kubectl completion fish | source' >>~/.config/fish/config.fish", "", ""},
-		{"powershell", "     kubectl completion powershell >>$PROFILE", "", ""},
-	} {
-		if s.name == shell {
-			return s.line + s.needs + "\n"
-		}
-		all = append(all, s.line+s.remark)
+	const (
+		bash       = "     echo 'source <(kubectl completion bash)' >>~/.bashrc"
+		zsh        = "     echo 'source <(kubectl completion zsh)' >>~/.zshrc"
+		fish       = "     echo 'kubectl completion fish | source' >>~/.config/fish/config.fish"
+		powershell = "     kubectl completion powershell >>$PROFILE"
+	)
+	switch shell {
+	case "bash":
+		return bash + "\n\n   It needs the package bash-completion.\n"
+	case "zsh":
+		return zsh + "\n\n   It needs a line before it: autoload -Uz compinit && compinit\n"
+	case "fish":
+		return fish + "\n"
+	case "powershell":
+		return powershell + "\n"
 	}
-	return strings.Join(all, "\n") + "\n"
+	return strings.Join([]string{
+		bash + "      # with the package bash-completion", zsh + "        # after the line with compinit", fish, powershell}, "\n") + "\n"
 }

@@ -136,14 +136,23 @@ func (c clientVersion) line() string {
 	return fmt.Sprintf("%s (%s)", c.Version, strings.Join(append(about, c.Platform, c.GoVersion), ", "))
 }
 
-// yaml returns the same fields as JSON, whose strings and booleans are YAML's, too. All of them are on one level.
+// yaml returns the same fields as JSON. All of them are on one level.
 func (c clientVersion) yaml() string {
-	text, _ := json.MarshalIndent(c, "", "") // strings and booleans can always be written
 	var b strings.Builder
-	for line := range strings.Lines(strings.Trim(string(text), "{}\n")) {
-		name, value, _ := strings.Cut(strings.TrimRight(line, ",\n"), ": ")
-		b.WriteString(strings.Trim(name, `"`) + ": " + value + "\n")
+	text := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, strconv.Quote(value))
+		}
 	}
+	text("version", c.Version)
+	text("commit", c.Commit)
+	text("commitTime", c.CommitTime)
+	if c.Modified {
+		b.WriteString("modified: true\n")
+	}
+	fmt.Fprintf(&b, "development: %t\n", c.Development)
+	text("goVersion", c.GoVersion)
+	text("platform", c.Platform)
 	return b.String()
 }
 

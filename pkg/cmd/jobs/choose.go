@@ -101,11 +101,14 @@ func (f *jobFlags) findOthers(ctx context.Context, ids []string, o job.FindOptio
 	return f.storedJobs(ctx, ids, err)
 }
 
-// storedJobs finds jobs that have ended by their whole IDs in the store, which takes no cluster. why is the reason that there is no cluster; it is the error if
-// the store has none of the jobs.
+// storedJobs finds jobs that have ended in the store, which takes no cluster but whole IDs. why is the reason that there is no
+// cluster; it is the error if the store has none of the jobs.
 func (f *jobFlags) storedJobs(ctx context.Context, ids []string, why error) ([]*job.Job, []error, error) {
+	if f.Local {
+		return nil, nil, why
+	}
 	registry, err := backend.StoredRegistry(f.Connection, why)
-	if err != nil || f.Local {
+	if err != nil {
 		return nil, nil, why
 	}
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
@@ -93,7 +92,7 @@ func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
 	case err != nil:
 		return report.Interrupted(c.streams.ErrOut, j, status.State, err)
 	case status.State == api.Succeeded && !session.answered:
-		return mustRun(ctx, j, callToDebug) // which says how it has ended
+		return ended(j, status, callToDebug)
 	}
 	return report.Settle(ctx, c.streams.ErrOut, j, report.End{Status: status})
 }
@@ -154,15 +153,19 @@ const lookEvery = 300 * time.Millisecond
 
 // serve waits until the debugger listens, says how to reach it, and forwards.
 func (s *session) serve(ctx context.Context) error {
-	err := wait.PollUntilContextCancel(ctx, lookEvery, true, func(ctx context.Context) (bool, error) {
+	for {
 		err := podconn.Answers(ctx, s.dial)
-		if errors.As(err, new(*podconn.RefusedError)) || errors.Is(err, backend.ErrNoPod) || apierrors.IsNotFound(err) {
-			return false, nil
+		if err == nil {
+			break
 		}
-		return err == nil, err
-	})
-	if err != nil {
-		return err
+		if !errors.As(err, new(*podconn.RefusedError)) && !errors.Is(err, backend.ErrNoPod) && !apierrors.IsNotFound(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery): // a pause, however long the look took
+		}
 	}
 	s.answered = true
 	port := s.listener.Addr().(*net.TCPAddr).Port

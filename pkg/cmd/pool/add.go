@@ -180,7 +180,7 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 		}
 		o.wanted = append(o.wanted, all...)
 	}
-	if o.cluster, err = c.cluster(); err != nil {
+	if o.cluster, _, err = c.cluster(); err != nil {
 		return nil, err
 	}
 	return o, nil

@@ -44,11 +44,11 @@ func (c *command) list() *cobra.Command {
 		Use: "list", Aliases: []string{"ls"}, Short: "List node pools, and what uses them", Long: listLong, Example: listExamples,
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
-			cluster, err := c.cluster()
+			cluster, t, err := c.cluster()
 			if err != nil {
 				return err
 			}
-			o := listOptions{command: c, cluster: cluster, prices: connect.Prices(c.Streams.ErrOut), output: output, noHeaders: noHeaders}
+			o := listOptions{command: c, cluster: cluster, target: t, prices: connect.Prices(c.Streams.ErrOut), output: output, noHeaders: noHeaders}
 			return o.run(ctx)
 		}),
 	}, own)
@@ -57,6 +57,7 @@ func (c *command) list() *cobra.Command {
 type listOptions struct {
 	*command
 	cluster   gke.Cluster
+	target    config.Target
 	prices    price.Table
 	output    string
 	noHeaders bool
@@ -102,7 +103,7 @@ func (o *listOptions) run(ctx context.Context) error {
 	var notKnown error
 	var asked sync.WaitGroup
 	if o.output != "name" {
-		asked.Go(func() { used, notKnown = o.occupied(ctx) })
+		asked.Go(func() { used, notKnown = o.occupied(ctx, o.target) })
 	}
 	found, err := client.Get(ctx)
 	if err != nil {
@@ -124,11 +125,7 @@ func (o *listOptions) run(ctx context.Context) error {
 }
 
 // occupied returns what uses the pools. It asks the cluster.
-func (c *command) occupied(ctx context.Context) (map[string]joblist.Pool, error) {
-	t, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+func (c *command) occupied(ctx context.Context, t config.Target) (map[string]joblist.Pool, error) {
 	get := fmt.Sprintf("get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
 	switch {
 	case t.Context == "" && t.From.Context == "":

@@ -56,16 +56,11 @@ func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Com
 	return sub
 }
 
-// target returns all that is known about the cluster in GKE that the command line, the environment or the
-// kubeconfig names. It contacts nothing.
-func (c *command) target() (config.Target, error) {
-	return stack.TargetOf("pool", "; outside GKE, ask the cluster's administrator to add nodes", c.Connection)
-}
-
-// cluster returns the cluster of the target. It contacts nothing.
-func (c *command) cluster() (gke.Cluster, error) {
-	t, err := c.target()
-	return gke.Cluster{Project: t.Project, Location: t.Zone, Name: t.Cluster}, err
+// cluster returns the cluster in GKE that the command line, the environment or the kubeconfig
+// names, and all that is known about it. It contacts nothing.
+func (c *command) cluster() (gke.Cluster, config.Target, error) {
+	t, err := stack.TargetOf("pool", "; outside GKE, ask the cluster's administrator to add nodes", c.Connection)
+	return gke.Cluster{Project: t.Project, Location: t.Zone, Name: t.Cluster}, t, err
 }
 
 // client returns a client for a cluster. It contacts nothing.
@@ -79,7 +74,7 @@ func (c *command) client(ctx context.Context, cluster gke.Cluster) (*gke.Client,
 
 // pools returns the cluster, a client for it, and its node pools.
 func (c *command) pools(ctx context.Context) (gke.Cluster, *gke.Client, []*container.NodePool, error) {
-	cluster, err := c.cluster()
+	cluster, _, err := c.cluster()
 	if err != nil {
 		return cluster, nil, nil, err
 	}

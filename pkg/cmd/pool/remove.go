@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
@@ -49,7 +50,15 @@ func somePools(_ *cobra.Command, args []string) error {
 }
 
 func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) error {
-	cluster, client, pools, err := c.pools(ctx)
+	cluster, t, err := c.cluster() // once: jobs are looked for, and pools removed, in the same cluster
+	if err != nil {
+		return err
+	}
+	client, err := c.client(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	pools, err := client.Pools(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,7 +74,7 @@ func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) 
 		if len(chosen) == 0 || f.force {
 			return nil
 		}
-		return c.refuse(ctx, chosen)
+		return c.refuse(ctx, chosen, t)
 	}
 	if err := look(); err != nil {
 		return err
@@ -148,8 +157,8 @@ func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f 
 }
 
 // refuse returns an error if jobs run on one of the pools, or other pods use its accelerators, or if that is not known.
-func (c *command) refuse(ctx context.Context, chosen []*container.NodePool) error {
-	used, err := c.occupied(ctx)
+func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t config.Target) error {
+	used, err := c.occupied(ctx, t)
 	if err != nil {
 		return fmt.Errorf("removing node pools: can't tell whether jobs run on them: %w; to remove them anyway, use --force", err)
 	}

@@ -251,7 +251,16 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	if r.Annotations, err = pairs("--annotation", f.annotations); err != nil {
 		return r, env, err
 	}
-	if err := cmp.Or(f.chooseWords(&r), chooseKeepWarm(&r.KeepWarm, f.keepWarm, getenv), f.readImages(&r, getenv), chooseCacheSize(&r, getenv)); err != nil {
+	if err := f.chooseWords(&r); err != nil {
+		return r, env, err
+	}
+	if err := chooseKeepWarm(&r.KeepWarm, f.keepWarm, getenv); err != nil {
+		return r, env, err
+	}
+	if err := f.readImages(&r, getenv); err != nil {
+		return r, env, err
+	}
+	if err := chooseCacheSize(&r, getenv); err != nil {
 		return r, env, err
 	}
 	r.StoreCredentials = cmp.Or(r.StoreCredentials, getenv("KINETIC_STORE_CREDENTIALS"))
