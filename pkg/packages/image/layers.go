@@ -94,19 +94,21 @@ func inLanes(ctx context.Context, sizes []int64, do func(ctx context.Context, i 
 		things []int
 		most   int
 	}{{large, largeMakers}, {small, makers}} {
-		all.Go(func() error {
-			some, ctx := errgroup.WithContext(ctx)
-			some.SetLimit(lane.most)
-			for _, i := range lane.things {
-				some.Go(func() error {
-					if ctx.Err() != nil {
-						return nil // another one failed, and tells why
+		next := make(chan int, len(lane.things))
+		for _, i := range lane.things {
+			next <- i
+		}
+		close(next)
+		for range min(lane.most, len(lane.things)) {
+			all.Go(func() error {
+				for i := range next {
+					if err := do(ctx, i); err != nil {
+						return err
 					}
-					return do(ctx, i)
-				})
-			}
-			return some.Wait()
-		})
+				}
+				return nil
+			})
+		}
 	}
 	return all.Wait()
 }

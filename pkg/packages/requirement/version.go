@@ -117,14 +117,17 @@ func (v Version) Compare(w Version) int {
 	return cmp.Or(v.comparePublic(w), compareLocal(v.local, w.local))
 }
 
-// CompareVersions is Compare for the texts of versions.
+// CompareVersions is Compare for the texts of versions. It returns 0 and an error if one of them is no version.
 func CompareVersions(a, b string) (int, error) {
 	v, err := ParseVersion(a)
 	if err != nil {
 		return 0, err
 	}
 	w, err := ParseVersion(b)
-	return v.Compare(w), err
+	if err != nil {
+		return 0, err
+	}
+	return v.Compare(w), nil
 }
 
 // comparePublic is Compare without the local parts.

@@ -78,12 +78,12 @@ func (n Name) Tags() []string {
 	return tags
 }
 
-// Source is where a wheel comes from. Either URL or Path is set.
+// Source is where a wheel comes from.
 type Source struct {
 	File   string // its name, "six-1.16.0-py2.py3-none-any.whl"
-	SHA256 string // in lower-case hex digits
-	URL    string // http or https, from which it is fetched
-	Path   string // where it is on this machine; then URL is not used
+	SHA256 string // in lower-case hex digits, "" until it is known
+	URL    string // from which it is fetched
+	Path   string // absolute, where it is on this machine; then URL is not used
 	Size   int64  // in bytes, 0 if it is unknown
 }
 
