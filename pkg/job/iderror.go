@@ -17,7 +17,7 @@ import (
 
 // IDError says that a word names no job, or more than one.
 type IDError struct {
-	// Left is a job that was cleaned up, except for its outputs. It has neither a handle nor a workload.
+	// Left is the job if it was cleaned up, except for its outputs, else nil. It has neither a handle nor a workload.
 	Left *Job
 
 	msg string

@@ -131,7 +131,8 @@ func (j *Job) NoEnd(ctx context.Context) error {
 	return fmt.Errorf("job %s has no workload here, and the store has no record of how it ended; delete its remains with kubectl kinetic jobs cleanup %s%s", j.ID(), j.ID(), j.LocationFlags())
 }
 
-// cleanedUp returns the IDError about a job without a workload and without a handle. It returns nil for a job with a handle.
+// cleanedUp returns the IDError about a job without a workload and without a handle, with Left if its outputs are there. It returns
+// nil for a job with a handle.
 func (j *Job) cleanedUp(ctx context.Context) error {
 	_, err := readHandle(ctx, j.Store, j.ID())
 	if !errors.Is(err, store.ErrNotFound) {

@@ -88,7 +88,7 @@ type request struct {
 	name   string // relative to the store
 }
 
-// begin prepares an operation that needs a permission on an object or prefix.
+// begin prepares an operation that needs a permission on an object, or on a prefix to list, which alone may be empty.
 func (s *gsStore) begin(ctx context.Context, n need, name string) (*request, error) {
 	if name == "" && n != toList {
 		return nil, checkName(name)

@@ -158,7 +158,7 @@ func DeleteAll(ctx context.Context, s Store, names []string, seen func(done, tot
 }
 
 // IDs returns the directories of a store that may be those of jobs and begin with prefix, sorted. With an error it returns those
-// that it could list.
+// that it could list, in any order.
 func IDs(ctx context.Context, s Store, prefix string) ([]string, error) {
 	dirs, err := s.Dirs(ctx, prefix)
 	return slices.DeleteFunc(dirs, func(id string) bool { return CheckID(id) != nil }), err

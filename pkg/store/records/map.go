@@ -91,7 +91,7 @@ func (r MapResults) list(ctx context.Context, start string) iter.Seq2[stored, er
 // inputOf returns the input whose result has this name.
 func (r MapResults) inputOf(name string) (input int, isResult bool) {
 	input, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, store.Results(r.JobID)), ".json"))
-	return input, err == nil && name == store.ResultOf(r.JobID, input)
+	return input, err == nil && input >= 0 && name == store.ResultOf(r.JobID, input)
 }
 
 // Exist reports whether there are any results.

@@ -128,7 +128,7 @@ func TestEachOfNothing(t *testing.T) {
 	}
 }
 
-func TestRemoveAll(t *testing.T) {
+func TestRemove(t *testing.T) {
 	r := aMap(t, 1, map[int]string{0: value("1")})
 	for _, name := range []string{"0.pkl", "0.hashes", "0-2.hashes", "mine.txt"} {
 		put(t, r, store.Results(r.JobID)+name, "x")

@@ -41,8 +41,8 @@ func (r MapResults) Gather(ctx context.Context, ended <-chan struct{}, w io.Writ
 	return m.outcome, err
 }
 
-// follow lists new results and calls take for them, until that returns true. It calls before each time it lists. over says
-// that no more results come. The error is store.ErrNotFound if there is none then.
+// follow lists new results and calls take for them, until that returns true. Each time before it lists, it calls before.
+// over says that no more results come. The error is store.ErrNotFound if there is none then.
 func (m *gathering) follow(ctx context.Context, ended <-chan struct{}, before func(over bool) error, take func(over bool) (enough bool, err error)) error {
 	for {
 		over := closed(ended)
