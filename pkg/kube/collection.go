@@ -143,7 +143,7 @@ func (c *Client) createObject(ctx context.Context, where collection, o *unstruct
 	return made, c.explain("create", where.kind(), o.GetName(), err)
 }
 
-// getObject reads an object. Like the following, it tries again after errors that are transient.
+// getObject reads an object. It tries again after errors that are transient.
 func (c *Client) getObject(ctx context.Context, where collection, name string) (found *unstructured.Unstructured, err error) {
 	err = retry(ctx, func() error {
 		found, err = answer(c.asJSON(c.core.Get(), append(where.path(c.namespace), name)...).Do(ctx))
@@ -152,7 +152,8 @@ func (c *Client) getObject(ctx context.Context, where collection, name string) (
 	return found, err
 }
 
-// addOwner gives an object another owner. The object is removed with its last owner.
+// addOwner gives an object another owner. The object is removed with its last owner. It tries again
+// after errors that are transient.
 func (c *Client) addOwner(ctx context.Context, where collection, name string, owner metav1.OwnerReference) error {
 	patch, err := json.Marshal([]any{map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": owner}})
 	if err != nil {
@@ -164,7 +165,8 @@ func (c *Client) addOwner(ctx context.Context, where collection, name string, ow
 	})
 }
 
-// tryMerge returns what an object would be with more content. It changes nothing.
+// tryMerge returns what an object would be with more content. It changes nothing, and tries again after
+// errors that are transient.
 func (c *Client) tryMerge(ctx context.Context, where collection, name string, content map[string]any) (merged *unstructured.Unstructured, err error) {
 	patch, err := json.Marshal(content)
 	if err != nil {
@@ -179,7 +181,7 @@ func (c *Client) tryMerge(ctx context.Context, where collection, name string, co
 }
 
 // removeObject deletes an object and what it owns, in the order of the policy. With a UID it
-// deletes no other object of that name.
+// deletes no other object of that name. It tries again after errors that are transient.
 func (c *Client) removeObject(ctx context.Context, where collection, name string, uid types.UID, policy metav1.DeletionPropagation) error {
 	o := &metav1.DeleteOptions{PropagationPolicy: &policy}
 	if uid != "" {
