@@ -50,17 +50,17 @@ const (
 	NodePoolsShared    NodePools = "shared"
 )
 
-// Network is what the GPUs of several hosts talk over.
+// Network is what the accelerators of several hosts talk over.
 type Network string
 
-// The networks. TCP is the one that every machine has.
+// The networks that a job can choose. TCP is the one that every machine has.
 const (
 	NetworkTCP   Network = "tcp"
 	NetworkRDMA  Network = "rdma"  // GPUDirect RDMA, with NCCL's plugin gIB
 	NetworkTCPXO Network = "tcpxo" // GPUDirect-TCPXO
 )
 
-// Words returns the name of a network for people.
+// Words returns the name of a network that a job can choose, for people.
 func (n Network) Words() string {
 	switch n {
 	case NetworkRDMA:

@@ -56,6 +56,7 @@ func checkSource(ctx context.Context, d api.Data, url string) string {
 		return fmt.Sprintf("%s: %v", d.Source, err)
 	}
 	defer func() { _ = s.Close() }() // it was only read
+	notFound := d.Source + ": not found; the job fails unless it exists when the job starts"
 	for o, err := range s.List(ctx, name, "") {
 		switch {
 		case ctx.Err() != nil:
@@ -64,13 +65,12 @@ func checkSource(ctx context.Context, d api.Data, url string) string {
 			return fmt.Sprintf("%s: can't list this bucket (no access, or it doesn't exist); the job's service account needs read access", d.Source)
 		case name == "" || o.Name == name || strings.HasSuffix(name, "/") || strings.HasPrefix(o.Name, name+"/"):
 			return ""
-		}
-		if o.Name > name+"/" { // names are sorted
-			break
+		case o.Name > name+"/": // names are sorted
+			return notFound
 		}
 	}
 	if ctx.Err() != nil {
 		return ""
 	}
-	return d.Source + ": not found; the job fails unless it exists when the job starts"
+	return notFound
 }

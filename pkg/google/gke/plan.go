@@ -229,6 +229,7 @@ func (o Options) raised(a api.Accelerator) Note {
 	return Note{fmt.Sprintf("--min-nodes %d is more than the usual maximum of %d nodes, so the maximum is %[1]d, too", o.Min, usual), "change it with --max-nodes"}
 }
 
+// autoscaling returns the limits of a pool. Those of single hosts are for all zones together.
 func autoscaling(a api.Accelerator, o Options) *container.NodePoolAutoscaling {
 	limits := Size{o.Min, cmp.Or(o.Max, Max(a, o.Min))}
 	if a.Kind == api.TPU && a.Hosts > 1 {

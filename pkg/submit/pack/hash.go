@@ -102,7 +102,8 @@ func hashFile(ctx context.Context, f *file, buf []byte) error {
 	if err != nil {
 		return unreadable(f.rel, err)
 	}
-	if f.stamp = stampOf(before); f.partCount() > 0 { // it was smaller
+	f.stamp = stampOf(before)
+	if f.partCount() > 0 { // it was smaller, else it would be read in parts
 		return changed(f.rel)
 	}
 	if f.digest, err = hashed(ctx, f, r, r, f.stamp.Size, buf); err != nil {

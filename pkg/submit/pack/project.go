@@ -15,7 +15,8 @@ const IgnoreFile = ".kineticignore"
 
 // PlanOptions says how to package a project.
 type PlanOptions struct {
-	// Options says the rest. PlanProject sets Root and Ignore.
+	// Options says the rest. PlanProject sets Root and Ignore. Exclude has a store or an output directory below
+	// the root, and local data, which is uploaded separately.
 	Options
 	// NoDefaultExcludes also packages the default excludes, except for .git and
 	// __pycache__. It is KINETIC_NO_DEFAULT_EXCLUDES=1.
