@@ -101,7 +101,7 @@ func prompt(ctx context.Context, streams genericiooptions.IOStreams, question st
 	return line, err
 }
 
-// ReadLine reads a line. The error is that of ctx, or io.EOF if there is none.
+// ReadLine reads a line. It returns the error of ctx if that ends first, and io.EOF if there is no line.
 func ReadLine(ctx context.Context, r io.Reader) (string, error) {
 	return await(ctx, func() (string, error) { // a terminal can't be read with a deadline; the process ends with it
 		line, _ := bufio.NewReader(r).ReadString('\n')

@@ -130,7 +130,7 @@ func (s *topScreen) open(ctx context.Context, row top.Row, key rune) error {
 	}
 	if key != 'x' || err != nil {
 		fmt.Fprint(out, "\nPress Enter to go back. ")
-		_, _ = cli.ReadLine(ctx, s.streams.In) // its end, or that of the context, is an answer, too
+		_, _ = cli.ReadLine(ctx, s.streams.In) // the end of the input is an answer, too
 	}
 	if err := s.screen.Resume(); err != nil {
 		return fmt.Errorf("coming back to the screen: %w", err)
