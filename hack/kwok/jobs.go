@@ -144,9 +144,9 @@ func (j Job) Pods() ([]*corev1.Pod, error) {
 		hosts, count = 1, hosts+1
 	}
 	rendered, err := render.Objects(api.Spec{
-		ID: j.Pool.Name, Name: "train", Namespace: "default", Accelerator: j.Accelerator, Capacity: j.Capacity, Store: "gs://p-kn-c-jobs",
+		ID: j.Pool.Name, Name: "train", Namespace: "default", Store: "gs://p-kn-c-jobs",
 		CallKind: api.CallFunction, CallSHA256: strings.Repeat("a", 64), BundleSHA256: strings.Repeat("b", 64), Created: time.Unix(0, 0),
-		Placement: api.Placement{Backend: j.Backend, Hosts: hosts, Slices: 1, Image: "image:1", ServiceAccount: api.DefaultServiceAccount,
+		Placement: api.Placement{Accelerator: j.Accelerator, Capacity: j.Capacity, Backend: j.Backend, Hosts: hosts, Slices: 1, Image: "image:1", ServiceAccount: api.DefaultServiceAccount,
 			CPU: fmt.Sprint(share.CPUs), Memory: fmt.Sprintf("%dGi", share.GiB)},
 		Execution: api.Execution{MaxDisruptions: api.DefaultMaxDisruptions}, Pathways: pathways,
 	}, render.Overlay{})

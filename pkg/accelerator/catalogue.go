@@ -25,7 +25,7 @@ var builtin = sync.OnceValue(func() *catalogue { return newCatalogue(catalogueTe
 // twice. Larger boxes of v4, v5p and tpu7x that follow from their rule alone (v5p-4x4x12)
 // can be asked for, but are not listed. The caller may change the result.
 func Catalogue() []api.Accelerator {
-	all := []api.Accelerator{cpu(false)}
+	all := []api.Accelerator{CPU()}
 	for _, f := range builtin().families {
 		for _, s := range f.shapes {
 			all = append(all, s.accelerator(false))
@@ -154,8 +154,9 @@ func (s shape) accelerator(spot bool) api.Accelerator {
 	return a
 }
 
-func cpu(spot bool) api.Accelerator {
-	return api.Accelerator{Kind: api.CPU, Name: string(api.CPU), Hosts: 1, Spot: spot}
+// CPU returns the shape of a host without accelerators.
+func CPU() api.Accelerator {
+	return api.Accelerator{Kind: api.CPU, Name: string(api.CPU), Hosts: 1}
 }
 
 // Offer is a shape of the catalogue with all that the catalogue says about it.

@@ -38,7 +38,9 @@ func Parse(text string, o Options) (api.Accelerator, error) {
 	r.spot = r.spot || o.Spot
 	r.several = o.Backend.IsLeaderWorkerSet()
 	if r.isCPU() {
-		return cpu(r.spot), nil
+		shape := CPU()
+		shape.Spot = r.spot
+		return shape, nil
 	}
 	s, err := builtin().resolve(r)
 	if err != nil {
@@ -80,26 +82,9 @@ func (r request) checkName() error {
 
 // isCPU reports whether the text is cpu, or cpu: and a number, which has no meaning.
 func (r request) isCPU() bool {
-	_, counted := r.cpuCount()
-	return r.kind == "" && (r.body == string(api.CPU) || counted)
-}
-
-// cpuCount returns the number after cpu: if there is one.
-func (r request) cpuCount() (n int, ok bool) {
 	count, counted := strings.CutPrefix(r.body, "cpu:")
-	n, ok = number(count)
-	return n, ok && counted && r.kind == ""
-}
-
-// CPUCount returns the number in a text such as cpu:8, which Parse accepts and ignores; 0
-// without one.
-func CPUCount(text string) int {
-	r, err := readRequest(text)
-	n, ok := r.cpuCount()
-	if err != nil || !ok {
-		return 0
-	}
-	return n
+	_, isNumber := number(count)
+	return r.kind == "" && (r.body == string(api.CPU) || counted && isNumber)
 }
 
 // allows reports whether the prefix, if any, is that kind.

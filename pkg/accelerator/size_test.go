@@ -67,14 +67,6 @@ func TestEveryShareFitsItsMachine(t *testing.T) {
 	}
 }
 
-func TestCPUCount(t *testing.T) {
-	for text, want := range map[string]int{"cpu:8": 8, " CPU:16:spot": 16, "cpu": 0, "gpu:4": 0, "cpu:x": 0, "l4": 0, "": 0} {
-		if got := CPUCount(text); got != want {
-			t.Errorf("%q: got %d, want %d", text, got, want)
-		}
-	}
-}
-
 func TestTakesComputeClass(t *testing.T) {
 	for class, want := range map[string]map[api.AcceleratorKind]bool{
 		"Accelerator": {api.CPU: false, api.GPU: true, api.TPU: true},

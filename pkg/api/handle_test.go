@@ -17,8 +17,6 @@ func TestHandleRoundTrip(t *testing.T) {
 		Project:       "p",
 		Zone:          "z",
 		Cluster:       "c",
-		Accelerator:   Accelerator{Kind: GPU, Name: "l4", Chips: 1, Hosts: 1, Spot: true},
-		Capacity:      Capacity{Kind: CapacitySpot},
 		Store:         "gs://b",
 		CallKind:      CallFunction,
 		CallSHA256:    "aa",
@@ -26,8 +24,11 @@ func TestHandleRoundTrip(t *testing.T) {
 		SecretEnv:     []string{"HF_TOKEN"},
 		ClientVersion: "v1",
 		Created:       time.Date(2026, 4, 17, 15, 30, 12, 345_678_900, time.UTC),
-		Placement:     Placement{Backend: BackendGKE, AcceleratorText: "l4:spot", Hosts: 1, Slices: 1, Image: "img"},
-		Execution:     Execution{Env: []EnvVar{{Name: "PLAIN", Value: "visible-nowhere"}}},
+		Placement: Placement{
+			Accelerator: Accelerator{Kind: GPU, Name: "l4", Chips: 1, Hosts: 1, Spot: true}, Capacity: Capacity{Kind: CapacitySpot},
+			Backend: BackendGKE, AcceleratorText: "l4:spot", Hosts: 1, Slices: 1, Image: "img",
+		},
+		Execution: Execution{Env: []EnvVar{{Name: "PLAIN", Value: "visible-nowhere"}}},
 	}
 	data, err := json.Marshal(NewHandle(s))
 	if err != nil {

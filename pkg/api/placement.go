@@ -39,6 +39,12 @@ type Placement struct {
 	Restricted bool
 	// Labels and Annotations are what the user adds to the workload and its pods.
 	Labels, Annotations map[string]string
+	// Accelerator is what AcceleratorText means; its zero value in a Request is cpu.
+	Accelerator Accelerator
+	// Capacity is the one way to get the machines; zero in a Request, which names several.
+	Capacity Capacity
+	// AutopilotClass is one of BuiltInClasses, which work with any capacity; "" for none, and in a Request.
+	AutopilotClass string
 }
 
 // NodePools says whether the hosts of a TPU slice have a node pool to themselves.

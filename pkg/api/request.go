@@ -19,9 +19,9 @@ type Request struct {
 	Chunk, Parallelism int
 
 	Placement
-	// Spot, Reservation, FlexStart and ComputeClass are the ways to get machines that the
-	// user named. A Spec has at most one of them.
-	Spot, FlexStart           bool
+	// Reservation, FlexStart and ComputeClass are the ways to get machines that the user named,
+	// beside Accelerator.Spot. A Spec has at most one of them, as Capacity.
+	FlexStart                 bool
 	Reservation, ComputeClass string
 
 	Execution

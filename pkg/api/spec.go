@@ -39,10 +39,6 @@ type Spec struct {
 	Store string
 
 	Placement
-	Accelerator Accelerator
-	Capacity    Capacity
-	// AutopilotClass is one of BuiltInClasses, which work with any capacity; "" for none.
-	AutopilotClass string
 	// PodNetworks are the Network objects of the pods' interfaces eth1, eth2 and so on with NetworkTCPXO;
 	// nil for the names in Google's manifests.
 	PodNetworks []string

@@ -224,7 +224,7 @@ func TestDisksThatMachinesCannotAttach(t *testing.T) {
 		return objects
 	}
 	on := func(accelerator, class string) api.Spec {
-		return api.Spec{Placement: api.Placement{Hosts: 1, Disk: "50Gi", DiskClass: class}, DiskVolume: true, Accelerator: parse(t, accelerator)}
+		return api.Spec{Placement: api.Placement{Accelerator: parse(t, accelerator), Hosts: 1, Disk: "50Gi", DiskClass: class}, DiskVolume: true}
 	}
 	all := []map[string]any{balanced, standard, hyperdisk, filestore, flexible}
 	for name, tt := range map[string]struct {

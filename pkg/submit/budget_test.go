@@ -45,7 +45,7 @@ func TestBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := api.Spec{Accelerator: acc, Capacity: api.Capacity{Kind: c.capacity}, Zone: "us-central1-a"}
+			s := api.Spec{Placement: api.Placement{Accelerator: acc, Capacity: api.Capacity{Kind: c.capacity}}, Zone: "us-central1-a"}
 			s.Hosts, s.AcceleratorText, s.MaxCost = c.hosts, c.accelerator, c.maxCost
 			got, err := budget(s, price.Table{})
 			if !strings.HasPrefix(message(err), c.err) || (err == nil) != (c.err == "") {

@@ -18,7 +18,7 @@ func TestCacheThatIsNone(t *testing.T) {
 }
 
 func TestCache(t *testing.T) {
-	onL4 := api.Spec{Accelerator: api.Accelerator{Kind: api.GPU, Name: "l4", Chips: 1, ChipsPerHost: 1, Hosts: 1, Spot: true}}
+	onL4 := api.Spec{Placement: api.Placement{Accelerator: api.Accelerator{Kind: api.GPU, Name: "l4", Chips: 1, ChipsPerHost: 1, Hosts: 1, Spot: true}}}
 	for name, tt := range map[string]struct {
 		request api.Request
 		spec    api.Spec

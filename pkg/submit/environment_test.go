@@ -34,7 +34,7 @@ func planOf(t *testing.T, files map[string]string, change func(*api.Request, *co
 	if change != nil {
 		change(&r, &where)
 	}
-	return Plan(context.Background(), r, where, Machine{Cwd: root, Home: t.TempDir(), CacheDir: t.TempDir()}, FixedIdentity())
+	return Plan(context.Background(), typed(t, r), where, Machine{Cwd: root, Home: t.TempDir(), CacheDir: t.TempDir()}, FixedIdentity())
 }
 
 func TestPlanOfPackages(t *testing.T) {

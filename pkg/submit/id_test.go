@@ -92,7 +92,7 @@ func TestNameWarnings(t *testing.T) {
 		"Ünï":                      "--name Ünï: shortened to n in the job's ID: IDs have at most 50 characters: a-z, 0-9 and '-'",
 		strings.Repeat("long", 20): "--name " + strings.Repeat("long", 20) + ": shortened to longlonglonglongl-5aa1 in the job's ID: IDs have at most 50 characters: a-z, 0-9 and '-'",
 	} {
-		s := api.Spec{Accelerator: api.Accelerator{Name: "cpu", Kind: api.CPU}}
+		s := api.Spec{Placement: api.Placement{Accelerator: api.Accelerator{Name: "cpu", Kind: api.CPU}}}
 		s.ID = newID(s.Accelerator, name, Identity{When: time.Unix(0, 0), Hex: "0123abc"}, maxID)
 		if got := strings.Join(nameWarnings(name, &s, maxID), "\n"); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)

@@ -1,28 +1,9 @@
 package submit
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
-
-// checkNetwork rejects a network that the hosts of a job can't have.
-func checkNetwork(r api.Request, acc api.Accelerator) error {
-	if r.Network == "" || r.Network == api.NetworkTCP {
-		return nil
-	}
-	switch names := accelerator.NamesWith(r.Network); {
-	case accelerator.NetworkOf(acc.MachineType) != r.Network:
-		return fmt.Errorf("--network %s: %s has no such network: omit it, or choose an --accelerator that has: %s", r.Network, accelerator.Text(acc), strings.Join(names, ", "))
-	case r.Hosts < 2:
-		return fmt.Errorf("--network %s: a single host needs no network between hosts: omit it, or request more hosts with --hosts", r.Network)
-	case r.Restricted:
-		return fmt.Errorf("--network %s cannot be combined with --restricted: pods on this network use host directories", r.Network)
-	}
-	return nil
-}
 
 // WantedNetwork returns the network that the hosts of a job should talk over, as far as that follows from the job: if
 // why is empty, a node pool decides whether they can. A job without several hosts of GPUs has none.

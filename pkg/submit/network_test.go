@@ -24,11 +24,8 @@ func TestCheckNetwork(t *testing.T) {
 		"one host":      {"b200", api.Request{Placement: api.Placement{Network: api.NetworkRDMA}}, "--network rdma: a single host needs no network between hosts"},
 		"restricted":    {"b200", api.Request{Placement: api.Placement{Network: api.NetworkRDMA, Hosts: 2, Restricted: true}}, "--network rdma cannot be combined with --restricted"},
 	} {
-		acc, err := accelerator.Parse(tt.accelerator, accelerator.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := message(checkNetwork(tt.request, acc)); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) {
+		tt.request.AcceleratorText = tt.accelerator
+		if got := message(checkNetwork(typed(t, tt.request))); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}
@@ -62,7 +59,7 @@ func TestWantedNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := api.Spec{Accelerator: acc, Placement: api.Placement{Hosts: tt.hosts}}
+		s := api.Spec{Placement: api.Placement{Accelerator: acc, Hosts: tt.hosts}}
 		tt.change(&s)
 		if got, why := WantedNetwork(s); got != tt.want || (why == "") != (tt.why == "") || !strings.Contains(why, tt.why) {
 			t.Errorf("%s: got %q, %q, want %q, %q", name, got, why, tt.want, tt.why)

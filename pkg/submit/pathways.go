@@ -80,11 +80,11 @@ func launcher(r api.Request) string {
 }
 
 // checkPathways rejects hardware that the Pathways runtime does not support.
-func checkPathways(r api.Request, acc api.Accelerator) error {
+func checkPathways(r api.Request) error {
 	if r.Backend != api.BackendPathways {
 		return nil
 	}
-	if err := accelerator.CheckPathways(acc); err != nil {
+	if err := accelerator.CheckPathways(r.Accelerator); err != nil {
 		return err
 	}
 	if r.Slices > 1 {
@@ -94,11 +94,11 @@ func checkPathways(r api.Request, acc api.Accelerator) error {
 }
 
 // newPathways returns the runtime of a job, as far as its flags say.
-func newPathways(r api.Request, acc api.Accelerator) *api.Pathways {
+func newPathways(r api.Request) *api.Pathways {
 	if r.Backend != api.BackendPathways {
 		return nil
 	}
-	w := r.Pathways
+	w, acc := r.Pathways, r.Accelerator
 	p := &api.Pathways{TPUHosts: acc.Hosts, Instance: accelerator.PathwaysInstance(acc), XLAFlags: w.XLAFlags, OpenNetwork: w.NoNetworkPolicy}
 	if w.Version != "" {
 		setImages(p, w.Images, image.PathwaysVersion(w.Version))

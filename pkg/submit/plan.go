@@ -80,14 +80,14 @@ func Plan(ctx context.Context, r api.Request, where config.Target, m Machine, id
 	if err := validate(r); err != nil {
 		return p, err
 	}
-	hardware, err := chooseMachines(r)
+	placement, err := fit(r)
 	if err != nil {
 		return p, err
 	}
 	if r.OutputDir, err = outputDir(r, m); err != nil {
 		return p, err
 	}
-	if p.Spec, err = newSpec(r, where, hardware); err != nil {
+	if p.Spec, err = newSpec(r, where, placement); err != nil {
 		// Report a mistake in what to run before one in where to run it.
 		if mistake := Check(ctx, r, m); mistake != nil {
 			err = mistake
@@ -196,7 +196,7 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err := validate(r); err != nil {
 		return err
 	}
-	if _, err := chooseMachines(r); err != nil {
+	if _, err := fit(r); err != nil {
 		return err
 	}
 	t, err := call.Parse(r.Invocation, m.Cwd)

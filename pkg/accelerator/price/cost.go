@@ -111,13 +111,12 @@ func heldBy(h api.Handle) held {
 
 // shape returns the shape that the pods share, and how many of them there are.
 func (h held) shape() (a api.Accelerator, times float64, known bool) {
-	a, err := accelerator.Parse(h.accelerator, accelerator.Options{Spot: h.spot})
+	a, err := accelerator.Parse(h.accelerator, accelerator.Options{Spot: h.spot, Backend: api.BackendLWS})
+	if err == nil && a.Hosts > 1 && (h.isMap || h.pods == 0 || h.pods%a.Hosts != 0) { // the same slice exists on one host, too
+		a, err = accelerator.Parse(h.accelerator, accelerator.Options{Spot: h.spot})
+	}
 	if err != nil || a.Kind == api.CPU {
 		return a, 0, false
-	}
-	several, err := accelerator.Parse(h.accelerator, accelerator.Options{Spot: h.spot, Backend: api.BackendLWS})
-	if err == nil && !h.isMap && several.Hosts > 1 && h.pods%several.Hosts == 0 && h.pods > 0 {
-		a = several // the text is that of a shape on one host, too
 	}
 	if h.pods == 0 {
 		return a, 1, true

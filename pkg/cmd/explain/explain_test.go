@@ -22,14 +22,13 @@ import (
 func elsewhere() submit.Planned {
 	return submit.Planned{
 		Spec: api.Spec{
-			ID:          "cpu-train-1",
-			Namespace:   "ml",
-			Project:     "p",
-			Zone:        "us-central1-a",
-			Cluster:     "kinetic-cluster",
-			Accelerator: api.Accelerator{Kind: api.CPU, Name: "cpu", Hosts: 1},
-			Store:       "gs://b",
-			Placement:   api.Placement{Backend: api.BackendGKE, Hosts: 1, Slices: 1, Image: "i", CPU: "1", Memory: "2Gi"},
+			ID:        "cpu-train-1",
+			Namespace: "ml",
+			Project:   "p",
+			Zone:      "us-central1-a",
+			Cluster:   "kinetic-cluster",
+			Store:     "gs://b",
+			Placement: api.Placement{Accelerator: api.Accelerator{Kind: api.CPU, Name: "cpu", Hosts: 1}, Backend: api.BackendGKE, Hosts: 1, Slices: 1, Image: "i", CPU: "1", Memory: "2Gi"},
 		},
 		Target: config.Target{Context: "kind-dev", From: config.Sources{Context: "current context"}},
 		Files:  &pack.Plan{},

@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// settled returns a function that reports whether a parameter of a decorator could not change the job: its flag was typed, or a
-// local job ignores it.
-func (f *flags) settled(c *cobra.Command, local bool) func(flag string) bool {
+// settled returns a function that reports whether a parameter of a decorator could not change the job: its flag was typed, the
+// job asks for spot capacity anyway, or a local job ignores it.
+func (f *flags) settled(c *cobra.Command, spot, local bool) func(flag string) bool {
 	same := map[string][]string{"image": {"container-image"}, "local": {"backend"}, "backend": {"local"}}
 	return func(flag string) bool {
-		if flag == "spot" && strings.HasSuffix(f.request.AcceleratorText, ":spot") {
+		if flag == "spot" && spot {
 			return true
 		}
 		return slices.ContainsFunc(append(same[flag], flag), c.Flags().Changed) || local && slices.Contains(f.podOnly, flag)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
@@ -33,6 +34,7 @@ type flags struct {
 
 	uploadLimit         string
 	disk                string
+	spot                bool
 	packageRoot         string
 	backend             string
 	local               bool
@@ -137,7 +139,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	r := &f.request
 	fs.StringVarP(&r.AcceleratorText, "accelerator", "a", "cpu", "Run on `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
-	fs.BoolVar(&r.Spot, "spot", false, "Use spot capacity: cheaper, but can be preempted at any time.")
+	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity: cheaper, but can be preempted at any time.")
 	cli.NumberVar(fs, &r.Hosts, 1, api.MaxHosts, "hosts", "Run on `NUMBER` hosts. For TPUs, the topology determines the number.")
 	cli.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on `NUMBER` multi-host TPU slices, joined over the data center network.")
 	cli.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "Run `NUMBER` pods of a map at a time. Default: 16, or the number of chunks if that is less.")
@@ -238,6 +240,9 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	r = f.request
 	if r.Backend, err = f.chooseBackend(); err != nil {
 		return r, env, err
+	}
+	if r.Accelerator, err = accelerator.Parse(r.AcceleratorText, accelerator.Options{Spot: f.spot, Backend: r.Backend}); err != nil {
+		return r, env, fmt.Errorf("--%w", err)
 	}
 	f.env.Local = r.Backend == api.BackendLocal
 	if env, err = readEnvironment(f.env, environ); err != nil {

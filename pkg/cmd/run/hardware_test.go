@@ -37,7 +37,7 @@ func TestHardware(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := api.Spec{Accelerator: acc, Placement: api.Placement{Backend: api.BackendGKE, Hosts: acc.Hosts, Slices: 1}}
+			s := api.Spec{Placement: api.Placement{Accelerator: acc, Backend: api.BackendGKE, Hosts: acc.Hosts, Slices: 1}}
 			c.change(&s)
 			if got := hardware(s, price.Table{}); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)

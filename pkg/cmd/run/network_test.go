@@ -95,8 +95,8 @@ func TestChooseNetwork(t *testing.T) {
 			}
 			var told strings.Builder
 			o := &options{mode: tt.mode, ui: ui.New(&told, time.Now)}
-			p := submit.Planned{Target: config.Target{GKE: true}, Spec: api.Spec{Project: "acme", Zone: "us-central1-a", Cluster: "main", Accelerator: acc,
-				Placement: api.Placement{Hosts: 2, Network: tt.given}}}
+			p := submit.Planned{Target: config.Target{GKE: true}, Spec: api.Spec{Project: "acme", Zone: "us-central1-a", Cluster: "main",
+				Placement: api.Placement{Accelerator: acc, Hosts: 2, Network: tt.given}}}
 			var cluster *kube.Cluster
 			if tt.mode.contacts() {
 				cluster = networkCluster(t, tt.cards)
@@ -155,7 +155,7 @@ func TestSettleNetwork(t *testing.T) {
 			}
 			var told strings.Builder
 			o := &options{mode: tt.mode, ui: ui.New(&told, time.Now)}
-			p := submit.Planned{Spec: api.Spec{Accelerator: acc, Placement: api.Placement{Hosts: 2, Network: tt.given, Queue: tt.queue, Restricted: tt.restricted}}}
+			p := submit.Planned{Spec: api.Spec{Placement: api.Placement{Accelerator: acc, Hosts: 2, Network: tt.given, Queue: tt.queue, Restricted: tt.restricted}}}
 			if _, err := o.settleNetwork(ctx, p, nil); !errors.Is(err, want) || (err == nil) != (want == nil) || told.String() != tt.told {
 				t.Errorf("got %v, told %q, want %q", err, told.String(), tt.told)
 			}

@@ -187,7 +187,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, earlier: f.earlier, notes: notes, settled: f.settled(c, local), target: place, machine: machine, connection: f.connection, prices: machine.Prices,
+		request: request, earlier: f.earlier, notes: notes, settled: f.settled(c, request.Accelerator.Spot, local), target: place, machine: machine, connection: f.connection, prices: machine.Prices,
 		wait: wait,
 	}, nil
 }

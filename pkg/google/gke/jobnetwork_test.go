@@ -48,7 +48,7 @@ func TestNetworkPool(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.cluster.NodePools = tt.pools
-			s := api.Spec{Accelerator: parse(t, tt.accelerator)}
+			s := api.Spec{Placement: api.Placement{Accelerator: parse(t, tt.accelerator)}}
 			tt.change(&s)
 			got, why := gke.NetworkPool(tt.cluster, s)
 			if (got != nil) != (tt.want != "") || got != nil && got.Name != tt.want || (why == "") != (tt.why == "") || !strings.Contains(why, tt.why) {

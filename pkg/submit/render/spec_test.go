@@ -17,7 +17,6 @@ func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
 		ID:            "test-train-20260417-153012-abc1234",
 		Name:          "train",
 		Namespace:     "default",
-		Accelerator:   a,
 		Store:         "gs://p-kn-c-jobs",
 		CallKind:      api.CallFunction,
 		CallText:      `train.py:train(epochs=3, name="x")`,
@@ -25,7 +24,7 @@ func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
 		BundleSHA256:  "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
 		ClientVersion: "v0.1.0",
 		Created:       time.Date(2026, 4, 17, 15, 30, 12, 0, time.UTC),
-		Placement:     api.Placement{Backend: api.BackendGKE, AcceleratorText: a.Short(), Hosts: a.Hosts, Slices: 1, Image: "us-docker.pkg.dev/p/kn/base-cpu:v1", ServiceAccount: api.DefaultServiceAccount},
+		Placement:     api.Placement{Accelerator: a, Backend: api.BackendGKE, AcceleratorText: a.Short(), Hosts: a.Hosts, Slices: 1, Image: "us-docker.pkg.dev/p/kn/base-cpu:v1", ServiceAccount: api.DefaultServiceAccount},
 		Execution:     api.Execution{MaxDisruptions: api.DefaultMaxDisruptions},
 	}
 	for _, option := range options {
