@@ -19,14 +19,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-func findData(r api.Request, m Machine) (Inputs, error) {
-	inputs, err := parseInputs(r.Data, r.Volumes)
-	if err != nil {
-		return Inputs{}, err
-	}
-	return findInputs(inputs, m, r.Backend == api.BackendLocal)
-}
-
 // arguments returns the names of a function's arguments, those of data included. It rejects
 // a name that is given twice.
 func arguments(c api.Call, inputs []api.Data) ([]string, error) {
@@ -78,24 +70,6 @@ const (
 	diskBesides = 2 << 30
 )
 
-// readData hashes local data, and chooses the disk.
-func (p *Planned) readData(ctx context.Context) error {
-	if err := p.Data.Hash(ctx); err != nil {
-		return err
-	}
-	if err := p.Data.CheckTrees(p.Spec.Store); err != nil {
-		return err
-	}
-	p.Spec.Data = p.Data.Data
-	p.Data.Warnings = append(p.Data.Warnings, secretData(p.Data)...)
-	if p.Spec.Backend == api.BackendLocal {
-		return nil
-	}
-	err := p.requestDisk(inputBytes(p.Spec.Data))
-	p.Spec.DiskVolume = p.Spec.DiskClass != "" || exceedsNode(p.Spec)
-	return err
-}
-
 // exceedsNode reports whether it is certain that no node has the disk of a job for one pod.
 func exceedsNode(s api.Spec) bool {
 	most := accelerator.MaxDisk(s.AutopilotClass)
@@ -116,35 +90,23 @@ func diskWarning(s api.Spec) string {
 		s.AutopilotClass, accelerator.MaxDisk(s.AutopilotClass)>>30, s.Disk)
 }
 
-// requestDisk requests the disk that so many bytes of data need, unless the user did.
-func (p *Planned) requestDisk(bytes int64) error {
+// requestDisk requests the disk that a pod's data needs, unless the user did, and decides whether it is a volume.
+func requestDisk(s *api.Spec) error {
+	if s.Backend == api.BackendLocal {
+		return nil
+	}
+	bytes := inputBytes(s.Data)
 	need := bytes + bytes/10 + diskBesides
-	switch {
-	case bytes < smallData && p.Spec.Disk == "":
-		return nil
-	case p.Spec.Disk == "":
-		p.Spec.Disk = gibibytes(need)
-		return nil
+	if s.Disk == "" && bytes >= smallData {
+		s.Disk = gibibytes(need)
 	}
-	if asked := resource.MustParse(p.Spec.Disk); asked.CmpInt64(bytes) < 0 {
-		return fmt.Errorf("--disk %s: the data alone takes %d MiB: request at least %s", p.Spec.Disk, bytes>>20, gibibytes(need))
+	if s.Disk != "" {
+		if asked := resource.MustParse(s.Disk); asked.CmpInt64(bytes) < 0 {
+			return fmt.Errorf("--disk %s: the data alone takes %d MiB: request at least %s", s.Disk, bytes>>20, gibibytes(need))
+		}
 	}
+	s.DiskVolume = s.DiskClass != "" || exceedsNode(*s)
 	return nil
-}
-
-// secretData warns of files in directories of data that look like credentials. One that is named by itself
-// is meant.
-func secretData(p Inputs) (warnings []string) {
-	for _, set := range slices.Concat(p.Sets, p.Trees) {
-		i := slices.IndexFunc(p.Data, func(d api.Data) bool { return d.Set == set.SHA256 && d.File == "" })
-		if i < 0 {
-			continue
-		}
-		if names := pack.Secrets(set.Paths); names != "" {
-			warnings = append(warnings, fmt.Sprintf("these files of %s look like credentials and will be uploaded: %s; move them elsewhere if the job doesn't need them", p.Data[i].Source, names))
-		}
-	}
-	return warnings
 }
 
 // hubWarnings warns of a data set of Hugging Face that nothing in the job may be able to load. Another

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-// Inputs is the inputs of a job.
+// Inputs is what a submit needs of a job's inputs beside the list in the Spec.
 type Inputs struct {
-	// Data is in the order of the flags.
-	Data []api.Data
 	// Sets are the local files that the store must have, each source once. Trees are those
 	// that it must have under their own names, for pods that mount them.
 	Sets, Trees []*pack.Set
@@ -28,40 +27,35 @@ type Inputs struct {
 	// Warnings are sentences for the user.
 	Warnings []string
 
-	// local are the indices in Data of the inputs with each of Paths.
+	// local are the indices in Spec.Data of the inputs that come from each of Paths.
 	local map[string][]int
-	// machine is where they are looked for, and isLocal means that the job runs there.
-	machine Machine
-	isLocal bool
 }
 
-// findInputs looks where local inputs are. Its errors are mistakes in the flags.
-func findInputs(inputs []input, m Machine, isLocal bool) (Inputs, error) {
-	p := Inputs{local: map[string][]int{}, machine: m, isLocal: isLocal}
-	for _, in := range inputs {
-		if err := p.add(in); err != nil {
-			return p, fmt.Errorf("%s: %w", in.Flag, err)
-		}
+// findInputs reads the flags about inputs, and finds the local ones. The list has all but what the contents of local files
+// decide, which read adds. Its errors are mistakes in the flags.
+func findInputs(r api.Request, m Machine) (list []api.Data, p Inputs, err error) {
+	inputs, err := parseInputs(r.Data, r.Volumes)
+	if err != nil {
+		return nil, p, err
 	}
-	return p, nil
+	p.local = map[string][]int{}
+	for i, in := range inputs {
+		if r.Backend == api.BackendLocal {
+			err = p.stayHere(&in)
+		}
+		if err == nil && in.Local != "" {
+			err = p.addLocal(&in, i, m)
+		}
+		if err != nil {
+			return nil, p, fmt.Errorf("%s: %w", in.Flag, err)
+		}
+		list = append(list, in.Data)
+	}
+	return list, p, nil
 }
 
-func (p *Inputs) add(in input) error {
-	if p.isLocal {
-		if err := p.forLocal(&in); err != nil {
-			return err
-		}
-	}
-	if in.Local != "" {
-		if err := p.addLocal(&in); err != nil {
-			return err
-		}
-	}
-	p.Data = append(p.Data, in.Data)
-	return nil
-}
-
-func (p *Inputs) forLocal(in *input) error {
+// stayHere makes an input that of a local job.
+func (p *Inputs) stayHere(in *input) error {
 	switch {
 	case in.Writable && in.Access == api.AccessFUSE:
 		return errors.New("rw: a local job copies what it would mount, so nothing would reach the bucket: omit rw, and write to KINETIC_OUTPUT_DIR")
@@ -76,8 +70,9 @@ func (p *Inputs) forLocal(in *input) error {
 	return nil
 }
 
-func (p *Inputs) addLocal(in *input) error {
-	where := filepath.Clean(absolute(platform.ExpandHome(in.Local, p.machine.Home), p.machine.Cwd))
+// addLocal finds the files of a local input, the i-th of the list.
+func (p *Inputs) addLocal(in *input, i int, m Machine) error {
+	where := filepath.Clean(absolute(platform.ExpandHome(in.Local, m.Home), m.Cwd))
 	info, err := os.Stat(where)
 	if errors.Is(err, fs.ErrNotExist) {
 		return missingSource(in.Local, where)
@@ -100,7 +95,7 @@ func (p *Inputs) addLocal(in *input) error {
 		p.Paths = append(p.Paths, where)
 	}
 	if in.Access != api.AccessHere {
-		p.local[where] = append(p.local[where], len(p.Data))
+		p.local[where] = append(p.local[where], i)
 	}
 	return nil
 }
@@ -125,60 +120,63 @@ func missingSource(typed, where string) error {
 	return fmt.Errorf("there is no %s: name a file or a directory, gs://BUCKET/FOLDER, hf://OWNER/NAME or pvc://CLAIM", what)
 }
 
-// Hash hashes the local inputs, which names them.
-func (p *Inputs) Hash(ctx context.Context) error {
-	for _, where := range p.Paths {
-		inputs := p.local[where]
-		if len(inputs) == 0 {
-			continue
-		}
-		set, err := pack.NewSet(ctx, pack.Options{Root: where, CacheDir: p.machine.CacheDir})
-		if err != nil {
-			return fmt.Errorf("reading the data in %s: %w", where, err)
-		}
-		p.addSet(set, where)
-		for _, w := range set.Warnings {
-			p.Warnings = append(p.Warnings, where+": "+w)
-		}
-		for _, i := range inputs {
-			d := &p.Data[i]
-			d.Set, d.Files, d.Bytes = set.SHA256, int64(set.Files), set.Bytes
-		}
-	}
-	return nil
-}
-
 // manyFiles is how many files are slow to mount.
 const manyFiles = 10_000
 
-// addSet notes how the store must have the files of a local source.
-func (p *Inputs) addSet(set *pack.Set, where string) {
-	mounted := func(i int) bool { return p.Data[i].Access == api.AccessFUSE }
-	inputs := p.local[where]
-	if !slices.ContainsFunc(inputs, mounted) {
+// read hashes the files of local inputs, which completes the Spec's list, and requests the disk that they need. It may take
+// long. Its errors are mistakes in the flags, or files that can't be read.
+func (p *Inputs) read(ctx context.Context, s *api.Spec, cacheDir string) error {
+	for _, where := range p.Paths {
+		if len(p.local[where]) == 0 { // a local job uses them there
+			continue
+		}
+		set, err := pack.NewSet(ctx, pack.Options{Root: where, CacheDir: cacheDir})
+		if err != nil {
+			return fmt.Errorf("reading the data in %s: %w", where, err)
+		}
+		for _, w := range set.Warnings {
+			p.Warnings = append(p.Warnings, where+": "+w)
+		}
+		if err := p.addSet(set, where, s); err != nil {
+			return err
+		}
+	}
+	return requestDisk(s)
+}
+
+// addSet says in the Spec's inputs which files they are, and notes how the store must have them.
+func (p *Inputs) addSet(set *pack.Set, where string, s *api.Spec) error {
+	var mounted, copied, whole *api.Data
+	for _, i := range p.local[where] {
+		d := &s.Data[i]
+		d.Set, d.Files, d.Bytes = set.SHA256, int64(set.Files), set.Bytes
+		if d.Access == api.AccessFUSE {
+			mounted = cmp.Or(mounted, d)
+		} else {
+			copied = d
+		}
+		if d.File == "" {
+			whole = cmp.Or(whole, d)
+		}
+	}
+	if copied != nil {
 		p.Sets = append(p.Sets, set)
-		return
+	}
+	if names := pack.Secrets(set.Paths); whole != nil && names != "" { // a file that is named by itself is meant
+		p.Warnings = append(p.Warnings, fmt.Sprintf("these files of %s look like credentials and will be uploaded: %s; move them elsewhere if the job doesn't need them", whole.Source, names))
+	}
+	if mounted == nil {
+		return nil
 	}
 	p.Trees = append(p.Trees, set)
-	if slices.ContainsFunc(inputs, func(i int) bool { return !mounted(i) }) {
-		p.Sets = append(p.Sets, set)
-	}
 	if set.Files > manyFiles {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: with fuse, its %d files are uploaded and read one by one, which is slow; omit fuse to transfer them in packs", where, set.Files))
 	}
-}
-
-// CheckTrees rejects files that can't be mounted from a store. Its errors are mistakes in the
-// input.
-func (p *Inputs) CheckTrees(storeURL string) error {
-	for _, set := range p.Trees {
-		if strings.Contains(storeURL, ",") {
-			return fmt.Errorf("FUSE can't mount a folder of the store %s, because its URL has a comma: omit fuse, or choose another store with --store", storeURL)
-		}
-		if err := set.CheckTree(storeURL); err != nil {
-			i := slices.IndexFunc(p.Data, func(d api.Data) bool { return d.Access == api.AccessFUSE && d.Set == set.SHA256 })
-			return fmt.Errorf("%s: %w", p.Data[i].Flag(), err)
-		}
+	if strings.Contains(s.Store, ",") {
+		return fmt.Errorf("FUSE can't mount a folder of the store %s, because its URL has a comma: omit fuse, or choose another store with --store", s.Store)
+	}
+	if err := set.CheckTree(s.Store); err != nil {
+		return fmt.Errorf("%s: %w", mounted.Flag(), err)
 	}
 	return nil
 }

@@ -27,28 +27,28 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func findNamed(t *testing.T, m Machine, isLocal bool, named ...string) (Inputs, error) {
+// readData finds and reads the inputs of a job, whose backend and store are those of s.
+func readData(t *testing.T, m Machine, s *api.Spec, named ...string) (Inputs, error) {
 	t.Helper()
-	inputs, err := parseInputs(named, nil)
-	if err != nil {
-		t.Fatal(err)
+	list, p, err := findInputs(api.Request{Data: named, Placement: api.Placement{Backend: s.Backend}}, m)
+	if err == nil {
+		s.Data = list
+		err = p.read(t.Context(), s, "")
 	}
-	return findInputs(inputs, m, isLocal)
+	return p, err
 }
 
 func TestLocalData(t *testing.T) {
 	dir := folder(t)
-	p, err := findNamed(t, Machine{Cwd: dir, Home: dir}, false, "images=images", "again=~/images", "w=./weights.h5", "b=gs://b/f")
+	var s api.Spec
+	p, err := readData(t, Machine{Cwd: dir, Home: dir}, &s, "images=images", "again=~/images", "w=./weights.h5", "b=gs://b/f")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{filepath.Join(dir, "images"), filepath.Join(dir, "weights.h5")}; !cmp.Equal(p.Paths, want) {
 		t.Errorf("paths %q, want %q", p.Paths, want)
 	}
-	if err := p.Hash(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	d := p.Data
+	d := s.Data
 	if d[0].Set == "" || d[0].Set != d[1].Set || d[0].Set == d[2].Set || d[3].Set != "" {
 		t.Errorf("sets %q, %q, %q, %q: want one for each source", d[0].Set, d[1].Set, d[2].Set, d[3].Set)
 	}
@@ -65,14 +65,12 @@ func TestLocalData(t *testing.T) {
 
 func TestMountedLocalData(t *testing.T) {
 	dir := folder(t)
-	p, err := findNamed(t, Machine{Cwd: dir}, false, "images=images,fuse", "copied=images", "w=weights.h5,fuse", "again=./weights.h5,fuse")
+	var s api.Spec
+	p, err := readData(t, Machine{Cwd: dir}, &s, "images=images,fuse", "copied=images", "w=weights.h5,fuse", "again=./weights.h5,fuse")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Hash(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	d := p.Data
+	d := s.Data
 	if len(p.Trees) != 2 || len(p.Sets) != 1 || p.Trees[0] != p.Sets[0] || p.Trees[0].SHA256 != d[0].Set || d[0].Set != d[1].Set {
 		t.Errorf("trees %v and sets %v of %+v: want two and one", p.Trees, p.Sets, d)
 	}
@@ -102,14 +100,8 @@ func TestFilesThatCannotBeMounted(t *testing.T) {
 		{"x=images,fuse", "gs://acme", `cannot package "a\nb": object names in a bucket can't contain line breaks: rename it, or omit fuse`},
 		{"x=weights.h5,fuse", "gs://acme", ""},
 	} {
-		p, err := findNamed(t, Machine{Cwd: dir}, false, tt.value)
-		if err == nil {
-			err = p.Hash(t.Context())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.CheckTrees(tt.store); err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+		_, err := readData(t, Machine{Cwd: dir}, &api.Spec{Store: tt.store}, tt.value)
+		if err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s in %s: error %v, want %q", tt.value, tt.store, err, tt.want)
 		}
 	}
@@ -123,10 +115,7 @@ func TestManyMountedFiles(t *testing.T) {
 		}
 	}
 	for value, want := range map[string]int{"x=.": 0, "x=.,fuse": 1} {
-		p, err := findNamed(t, Machine{Cwd: dir}, false, value)
-		if err == nil {
-			err = p.Hash(t.Context())
-		}
+		p, err := readData(t, Machine{Cwd: dir}, &api.Spec{}, value)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +127,8 @@ func TestManyMountedFiles(t *testing.T) {
 
 func TestDataOfALocalJob(t *testing.T) {
 	dir := folder(t)
-	p, err := findNamed(t, Machine{Cwd: dir}, true, "images=images", "b=gs://b/f,fuse", "w=weights.h5,fuse")
+	s := api.Spec{Placement: api.Placement{Backend: api.BackendLocal}}
+	p, err := readData(t, Machine{Cwd: dir}, &s, "images=images", "b=gs://b/f,fuse", "w=weights.h5,fuse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,24 +137,21 @@ func TestDataOfALocalJob(t *testing.T) {
 		{Name: "b", Source: "gs://b/f", Access: api.AccessCopy, URL: "gs://b/f"},
 		{Name: "w", Source: "weights.h5", Access: api.AccessHere, Path: filepath.Join(dir, "weights.h5")},
 	}
-	if diff := cmp.Diff(want, p.Data); diff != "" {
+	if diff := cmp.Diff(want, s.Data); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if len(p.Warnings) != 1 {
 		t.Errorf("warnings %q, want one about fuse", p.Warnings)
 	}
-	if err := p.Hash(t.Context()); err != nil || len(p.Sets) != 0 {
-		t.Errorf("%d sets (%v), want none: the files stay where they are", len(p.Sets), err)
+	if len(p.Sets) != 0 {
+		t.Errorf("%d sets, want none: the files stay where they are", len(p.Sets))
 	}
 }
 
 func TestVolumesOfALocalJob(t *testing.T) {
 	dir := folder(t)
-	inputs, err := parseInputs(nil, []string{"/m/images=images", "/m/b=gs://b/f,fuse", "/m/w=weights.h5,fuse"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := findInputs(inputs, Machine{Cwd: dir}, true)
+	local := api.Placement{Backend: api.BackendLocal}
+	got, _, err := findInputs(api.Request{Volumes: []string{"/m/images=images", "/m/b=gs://b/f,fuse", "/m/w=weights.h5,fuse"}, Placement: local}, Machine{Cwd: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,18 +160,14 @@ func TestVolumesOfALocalJob(t *testing.T) {
 		{Mount: "/m/b", Source: "gs://b/f", Access: api.AccessCopy, URL: "gs://b/f"},
 		{Mount: "/m/w", Source: "weights.h5", Access: api.AccessHere, Path: dir, File: "weights.h5"},
 	}
-	if diff := cmp.Diff(want, p.Data); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for value, want := range map[string]string{
 		"/m=gs://b/f,fuse,rw": "nothing would reach the bucket: omit rw, and write to KINETIC_OUTPUT_DIR",
 		"/m=pvc://c":          "no PersistentVolumeClaims",
 	} {
-		inputs, err := parseInputs(nil, []string{value})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := findInputs(inputs, Machine{Cwd: dir}, true); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := findInputs(api.Request{Volumes: []string{value}, Placement: local}, Machine{Cwd: dir}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", value, err, want)
 		}
 	}
@@ -193,16 +176,16 @@ func TestVolumesOfALocalJob(t *testing.T) {
 func TestFindInputMistakes(t *testing.T) {
 	dir := folder(t)
 	for _, test := range []struct {
-		isLocal     bool
+		backend     api.Backend
 		value, want string
 	}{
-		{false, "x=image", `--data x=image: there is no image (`},
-		{false, "x=image", `did you mean "images"?`},
-		{false, "x=/no/such/thing", "there is no /no/such/thing: name a file"},
-		{false, "x=/dev/null", "neither a file nor a directory"},
-		{true, "x=pvc://c", "no PersistentVolumeClaims"},
+		{"", "x=image", `--data x=image: there is no image (`},
+		{"", "x=image", `did you mean "images"?`},
+		{"", "x=/no/such/thing", "there is no /no/such/thing: name a file"},
+		{"", "x=/dev/null", "neither a file nor a directory"},
+		{api.BackendLocal, "x=pvc://c", "no PersistentVolumeClaims"},
 	} {
-		_, err := findNamed(t, Machine{Cwd: dir}, test.isLocal, test.value)
+		_, _, err := findInputs(api.Request{Data: []string{test.value}, Placement: api.Placement{Backend: test.backend}}, Machine{Cwd: dir})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q in it", test.value, err, test.want)
 		}

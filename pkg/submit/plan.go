@@ -103,7 +103,7 @@ func Plan(ctx context.Context, r api.Request, where config.Target, m Machine, id
 			return p, fmt.Errorf("--overlay: %w", err)
 		}
 	}
-	if p.Data, err = findData(r, m); err != nil {
+	if p.Spec.Data, p.Data, err = findInputs(r, m); err != nil {
 		return p, err
 	}
 	t, err := call.Parse(r.Invocation, m.Cwd)
@@ -215,10 +215,11 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
-	if p.Data, err = findData(r, m); err != nil {
+	data, _, err := findInputs(r, m)
+	if err != nil {
 		return err
 	}
-	args, err := arguments(c, p.Data.Data)
+	args, err := arguments(c, data)
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if value := outerPath(m.PythonPath, m.Cwd, layout); p.Spec.Backend == api.BackendLocal && value != m.PythonPath && !p.sets(pythonPath) {
 		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: pythonPath, Value: value})
 	}
-	args, err := arguments(c, p.Data.Data)
+	args, err := arguments(c, p.Spec.Data)
 	if err != nil {
 		return err
 	}
@@ -276,7 +277,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 		}
 		return nil
 	})
-	g.Go(func() error { return p.readData(ctx) })
+	g.Go(func() error { return p.Data.read(ctx, &p.Spec, m.CacheDir) })
 	g.Go(func() (err error) {
 		p.Files, err = pack.PlanProject(ctx, layout, pack.PlanOptions{
 			Options:           pack.Options{CacheDir: m.CacheDir, EditedSince: edited, Exclude: exclude, Except: m.Outputs},
