@@ -32,10 +32,12 @@ func (reg Registry) Find(ctx context.Context, words []string, o FindOptions) ([]
 	r := &resolver{registry: reg, options: o, stores: map[string]store.Store{reg.Store.URL(): reg.Store}}
 	jobs, errs, exists := make([]*Job, len(words)), make([]error, len(words)), make([]bool, len(words))
 	opened := make([]bool, len(words))
-	parallel.Each(Parallel, words, func(i int, word string) {
-		jobs[i] = r.byFullID(ctx, word)
-		opened[i] = jobs[i] != nil
-	})
+	if !o.Remains { // else the workload says which store the job uses
+		parallel.Each(Parallel, words, func(i int, word string) {
+			jobs[i] = reg.ByID(ctx, word)
+			opened[i] = jobs[i] != nil && reg.Reaches(jobs[i].Handle) == nil
+		})
+	}
 	for i, word := range words {
 		if !opened[i] {
 			jobs[i], exists[i], errs[i] = r.resolve(ctx, word)
@@ -71,18 +73,6 @@ type resolver struct {
 	noStore error    // why the store could not be listed
 
 	stores map[string]store.Store
-}
-
-// byFullID returns the job whose whole ID is word; nil if there is no such job here. It returns nil with Remains,
-// too: the workload then says which store the job uses.
-func (r *resolver) byFullID(ctx context.Context, word string) *Job {
-	if r.options.Remains {
-		return nil
-	}
-	if j := r.registry.ByID(ctx, word); j != nil && r.registry.Reaches(j.Handle) == nil {
-		return j
-	}
-	return nil
 }
 
 // open reads the handle of a job that a word names, and checks that the job belongs to this registry. Without a workload and a

@@ -52,11 +52,11 @@ func (f *jobFlags) JobsToDelete(ctx context.Context, ids []string, o job.FindOpt
 
 // find finds the local jobs among IDs, and the others in the cluster. A job that several IDs name is found once.
 func (f *jobFlags) find(ctx context.Context, ids []string, o job.FindOptions) (found []*job.Job, failed []error, err error) {
-	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
+	jobs, errs := f.localJobs(ctx, ids), make([]error, len(ids))
 	var others []string
 	var at []int
 	for i, id := range ids {
-		if jobs[i] = f.localJob(ctx, id); jobs[i] == nil {
+		if jobs[i] == nil {
 			others, at = append(others, id), append(at, i)
 		}
 	}

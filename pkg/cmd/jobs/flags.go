@@ -18,6 +18,8 @@ type jobFlags struct {
 	Connection *connect.Flags
 	// Local chooses the jobs of this machine instead of a cluster's.
 	Local bool
+	// AllNamespaces searches all namespaces of the cluster.
+	AllNamespaces bool
 	// Last chooses the newest of the user's jobs.
 	Last bool
 	// Mine chooses only jobs that the user submitted.

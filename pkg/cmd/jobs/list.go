@@ -24,15 +24,14 @@ import (
 )
 
 type listFlags struct {
-	allNamespaces bool
-	output        string
-	status        []string
-	watch         bool
-	stored        bool
-	sortBy        string
-	limit         int
-	noHeaders     bool
-	labels        []string
+	output    string
+	status    []string
+	watch     bool
+	stored    bool
+	sortBy    string
+	limit     int
+	noHeaders bool
+	labels    []string
 }
 
 // listFormats are the values of --output, without custom-columns.
@@ -41,7 +40,7 @@ func listFormats() []string { return []string{"wide", resultsFormat, "json", "ya
 func (c *command) list() *cobra.Command {
 	f := &listFlags{}
 	own := cli.NewSection("Flags")
-	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "List jobs of all namespaces.")
+	own.Flags.BoolVarP(&c.choice.AllNamespaces, "all-namespaces", "A", false, "List jobs of all namespaces.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, results (arguments and values, also of jobs whose workload is gone), json, yaml, name, or custom-columns=HEADER:PATH,… with paths in the items of json.")
 	own.Offer("output", append(listFormats(), customPrefix)...)
 	own.Flags.StringSliceVarP(&f.labels, "label-columns", "L", nil, "Add a column for each of these labels: `KEYS`, with commas between them.")
@@ -91,7 +90,7 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry, err := c.choice.RegistryOf(f.allNamespaces)
+	registry, err := c.choice.Registry()
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -108,7 +107,7 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 		level = api.ListStates
 	}
 	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: level, filter: filter, errOut: c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, meter: connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now()), watched: f.watch, noHeaders: f.noHeaders, labels: f.labels, custom: custom, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
+		entryPrinter: entryPrinter{output: f.output, meter: connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now()), watched: f.watch, noHeaders: f.noHeaders, labels: f.labels, custom: custom, workloads: stored || f.watch, namespaces: c.choice.AllNamespaces && !c.choice.Local,
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
 

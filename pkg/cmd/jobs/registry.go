@@ -12,27 +12,28 @@ import (
 )
 
 // Registry returns the place to search for jobs.
-func (f *jobFlags) Registry() (job.Registry, error) { return f.RegistryOf(false) }
-
-// RegistryOf is Registry, for all namespaces of the cluster or only for one.
-func (f *jobFlags) RegistryOf(allNamespaces bool) (job.Registry, error) {
+func (f *jobFlags) Registry() (job.Registry, error) {
 	if f.Local {
 		return backend.LocalJobsRegistry(f.Connection)
 	}
-	return backend.JobsRegistry(f.Connection, allNamespaces)
+	return backend.JobsRegistry(f.Connection, f.AllNamespaces)
 }
 
-// localJob returns the local job with exactly this ID, nil if there is none. It needs no --local,
+// localJobs returns the local jobs with exactly these IDs, nil for any other. They need no --local,
 // unless a flag chooses a cluster, where another job may have the same ID.
-func (f *jobFlags) localJob(ctx context.Context, id string) *job.Job {
+func (f *jobFlags) localJobs(ctx context.Context, ids []string) []*job.Job {
+	jobs := make([]*job.Job, len(ids))
 	if f.Local || f.Connection.ChooseCluster() {
-		return nil
+		return jobs
 	}
 	registry, err := backend.LocalJobsRegistry(f.Connection)
 	if err != nil {
-		return nil
+		return jobs
 	}
-	return registry.ByID(ctx, id)
+	for i, id := range ids {
+		jobs[i] = registry.ByID(ctx, id)
+	}
+	return jobs
 }
 
 // notFound marks errors about the typed ID and about this program's version as usage errors.

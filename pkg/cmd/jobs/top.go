@@ -21,18 +21,17 @@ import (
 )
 
 type topFlags struct {
-	allNamespaces bool
-	once          bool
-	hosts         bool
-	output        string
-	status        []string
-	typed         []string // the flags that say where to search, as they were typed
+	once   bool
+	hosts  bool
+	output string
+	status []string
+	typed  []string // the flags that say where to search, as they were typed
 }
 
 func (c *command) top() *cobra.Command {
 	f := &topFlags{}
 	own := cli.NewSection("Flags")
-	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Show jobs of all namespaces.")
+	own.Flags.BoolVarP(&c.choice.AllNamespaces, "all-namespaces", "A", false, "Show jobs of all namespaces.")
 	own.Flags.BoolVar(&f.once, "once", false, "Print the jobs once and exit. The default without a terminal.")
 	own.Flags.BoolVar(&f.hosts, "hosts", false, "Show a row for each host of jobs that have several.")
 	own.FormatVar(&f.output, "Output `FORMAT`: json, which implies --once.", cli.JSON)
@@ -95,7 +94,7 @@ func (f *topFlags) toOptions(c *command, _ []string) (*topOptions, error) {
 	if o.interactive {
 		c.choice.Connection.SetNotices(noticeWriter(o.notices))
 	}
-	if o.source, err = newTopSource(c, f.allNamespaces); err != nil {
+	if o.source, err = newTopSource(c); err != nil {
 		return nil, err
 	}
 	registry := o.source.registry
@@ -105,7 +104,7 @@ func (f *topFlags) toOptions(c *command, _ []string) (*topOptions, error) {
 	}
 	o.filter = filter
 	o.model = top.New(top.Model{Title: "Jobs" + inPlace(registry), Empty: noJobs(filter, registry).Error(),
-		Namespaces: f.allNamespaces && !c.choice.Local, Hosts: f.hosts || o.json, Meter: meter})
+		Namespaces: c.choice.AllNamespaces && !c.choice.Local, Hosts: f.hosts || o.json, Meter: meter})
 	return o, nil
 }
 

@@ -39,7 +39,7 @@ type topAnswer struct {
 	err  error
 }
 
-func newTopSource(c *command, allNamespaces bool) (*topSource, error) {
+func newTopSource(c *command) (*topSource, error) {
 	s := &topSource{answers: make(chan topAnswer, waitingAnswers)}
 	if c.choice.Local {
 		state, err := local.StateDir()
@@ -51,7 +51,7 @@ func newTopSource(c *command, allNamespaces bool) (*topSource, error) {
 		return s, err
 	}
 	var err error
-	s.registry, s.cluster, err = backend.JobsCluster(c.choice.Connection, allNamespaces)
+	s.registry, s.cluster, err = backend.JobsCluster(c.choice.Connection, c.choice.AllNamespaces)
 	return s, err
 }
 
