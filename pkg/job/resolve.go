@@ -29,7 +29,7 @@ type FindOptions struct {
 // workload was lost, only what the workload says is known. It lists the jobs at most once, and only if a word
 // needs that.
 func (reg Registry) Find(ctx context.Context, words []string, o FindOptions) ([]*Job, []error) {
-	r := &resolver{registry: reg, options: o, stores: map[string]store.Store{reg.Store.URL(): reg.Store}}
+	r := &resolver{registry: reg, options: o, stores: map[string]store.Store{reg.Store.URL(): reg.Store}, handles: map[string]api.Handle{}}
 	jobs, errs, exists := make([]*Job, len(words)), make([]error, len(words)), make([]bool, len(words))
 	opened := make([]bool, len(words))
 	if !o.Remains { // else the workload says which store the job uses
@@ -72,13 +72,18 @@ type resolver struct {
 	ids     []string // of workloads and of the store
 	noStore error    // why the store could not be listed
 
-	stores map[string]store.Store
+	stores  map[string]store.Store
+	handles map[string]api.Handle // of jobs in the usual store, as far as they were read
 }
 
 // open reads the handle of a job that a word names, and checks that the job belongs to this registry. Without a workload and a
 // handle, it checks that the directory looks like a job. exists reports whether there is a workload.
 func (r *resolver) open(ctx context.Context, j *Job, word string, exists bool) error {
-	handle, err := readHandle(ctx, j.Store, j.ID())
+	handle, read := r.handles[j.ID()]
+	var err error
+	if !read || exists { // the workload may name another store
+		handle, err = readHandle(ctx, j.Store, j.ID())
+	}
 	missing := errors.Is(err, store.ErrNotFound)
 	switch {
 	case err == nil:
@@ -263,15 +268,21 @@ func (r *resolver) inThisRegistry(ctx context.Context, ids []string) []string {
 	if len(ids) > manyHits {
 		return ids
 	}
-	here, elsewhere := make([]bool, len(ids)), make([]bool, len(ids))
+	here, elsewhere, handles := make([]bool, len(ids)), make([]bool, len(ids)), make([]api.Handle, len(ids))
 	parallel.Each(Parallel, ids, func(i int, id string) {
 		if _, here[i] = r.workloads[id]; here[i] {
 			return
 		}
 		h, err := readHandle(ctx, r.registry.Store, id)
 		elsewhere[i] = err == nil && r.registry.Reaches(h) != nil
+		handles[i] = h
 		here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is reported once it is chosen
 	})
+	for i, h := range handles {
+		if h.JobID == ids[i] { // it was read
+			r.handles[ids[i]] = h
+		}
+	}
 	if chosen := where(here, ids); len(chosen) > 0 {
 		return chosen
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,25 @@ func TestResolveID(t *testing.T) {
 	}
 	if _, err := listing(t).FindOne(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
 		t.Errorf("without any job: %v", err)
+	}
+}
+
+// The handle that shows whether a job is in this place is the one that the job gets.
+func TestAPrefixReadsTheHandleOnce(t *testing.T) {
+	names := make(chan string, 10)
+	p := Registry{Store: opened{storeWith(t, map[string]string{"cpu-train-1/handle.json": `{"version":1,"job_id":"cpu-train-1","backend":"gke","func_name":"train"}`}), names},
+		Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
+	j, err := p.FindOne(t.Context(), "cpu")
+	if err != nil || j.Handle.FuncName != "train" {
+		t.Fatalf("found %+v, %v", j, err)
+	}
+	close(names)
+	var read []string
+	for name := range names {
+		read = append(read, name)
+	}
+	if want := []string{"cpu/handle.json", "cpu-train-1/handle.json"}; !slices.Equal(read, want) {
+		t.Errorf("read %q, want %q", read, want)
 	}
 }
 

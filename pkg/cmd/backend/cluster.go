@@ -76,15 +76,9 @@ func openerOf(s store.Store) func(string) (store.Store, error) {
 	}
 }
 
-// JobsRegistry returns the existing jobs in the cluster's namespace, or in all namespaces.
+// JobsRegistry returns the existing jobs in the cluster's namespace, or in all namespaces, and the cluster.
 // It contacts nothing.
-func JobsRegistry(c *connect.Flags, allNamespaces bool) (job.Registry, error) {
-	registry, _, err := JobsCluster(c, allNamespaces)
-	return registry, err
-}
-
-// JobsCluster is JobsRegistry with the cluster.
-func JobsCluster(c *connect.Flags, allNamespaces bool) (job.Registry, *kube.Cluster, error) {
+func JobsRegistry(c *connect.Flags, allNamespaces bool) (job.Registry, *kube.Cluster, error) {
 	where, err := c.ResolveJobs()
 	if err != nil {
 		return job.Registry{}, nil, cli.Usage(err)

@@ -133,7 +133,7 @@ func TestClusterPlaceTellsItsCluster(t *testing.T) {
 		"kind-dev":                       {"", "https://127.0.0.1:6443"},
 		"gke_acme-ml_us-central1-a_main": {"main", "https://192.0.2.1"},
 	} {
-		p, err := JobsRegistry(connection(t, "--store", "gs://bucket", "-n", "ml", "--context", context), false)
+		p, _, err := JobsRegistry(connection(t, "--store", "gs://bucket", "-n", "ml", "--context", context), false)
 		if err != nil {
 			t.Fatal(err)
 		}

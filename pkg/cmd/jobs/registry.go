@@ -16,7 +16,8 @@ func (f *jobFlags) Registry() (job.Registry, error) {
 	if f.Local {
 		return backend.LocalJobsRegistry(f.Connection)
 	}
-	return backend.JobsRegistry(f.Connection, f.AllNamespaces)
+	registry, _, err := backend.JobsRegistry(f.Connection, f.AllNamespaces)
+	return registry, err
 }
 
 // localJobs returns the local jobs with exactly these IDs, nil for any other. They need no --local,

@@ -51,7 +51,7 @@ func newTopSource(c *command) (*topSource, error) {
 		return s, err
 	}
 	var err error
-	s.registry, s.cluster, err = backend.JobsCluster(c.choice.Connection, c.choice.AllNamespaces)
+	s.registry, s.cluster, err = backend.JobsRegistry(c.choice.Connection, c.choice.AllNamespaces)
 	return s, err
 }
 

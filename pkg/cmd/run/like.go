@@ -101,7 +101,8 @@ func (f *flags) jobs(local bool) (job.Registry, error) {
 	if local {
 		return backend.LocalJobsRegistry(f.connection)
 	}
-	return backend.JobsRegistry(f.connection, false)
+	registry, _, err := backend.JobsRegistry(f.connection, false)
+	return registry, err
 }
 
 // findEarlier looks for the job where the new one goes, and then in the other place: a call that failed in the cluster can be

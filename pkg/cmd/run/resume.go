@@ -45,7 +45,7 @@ func (o *options) resumeError(ctx context.Context, err error) error {
 	var other job.Registry
 	var unavailable error
 	if o.request.Backend == api.BackendLocal {
-		other, unavailable = backend.JobsRegistry(o.connection, true)
+		other, _, unavailable = backend.JobsRegistry(o.connection, true)
 	} else {
 		other, unavailable = backend.LocalJobsRegistry(o.connection)
 	}
