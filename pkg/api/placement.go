@@ -10,7 +10,7 @@ import (
 type Placement struct {
 	// Backend is what runs the job; empty in a Request for auto.
 	Backend Backend
-	// AcceleratorText is the accelerator as typed; empty in a Request for cpu.
+	// AcceleratorText is the accelerator as typed.
 	AcceleratorText string
 	// Hosts is the number of pods in all slices together, numbered from 0. In a Request it
 	// is the number of CPU or GPU hosts, 0 for one.
@@ -39,11 +39,11 @@ type Placement struct {
 	Restricted bool
 	// Labels and Annotations are what the user adds to the workload and its pods.
 	Labels, Annotations map[string]string
-	// Accelerator is what AcceleratorText means; its zero value in a Request is cpu.
+	// Accelerator is what AcceleratorText means.
 	Accelerator Accelerator
-	// Capacity is the one way to get the machines; zero in a Request, which names several.
+	// Capacity is the one way to get the machines. Only a Spec has it; a Request has what the flags say.
 	Capacity Capacity
-	// AutopilotClass is one of BuiltInClasses, which work with any capacity; "" for none, and in a Request.
+	// AutopilotClass is one of BuiltInClasses, which work with any capacity; "" for none. Only a Spec has it.
 	AutopilotClass string
 }
 

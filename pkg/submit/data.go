@@ -70,43 +70,31 @@ const (
 	diskBesides = 2 << 30
 )
 
-// exceedsNode reports whether it is certain that no node has the disk of a job for one pod.
-func exceedsNode(s api.Spec) bool {
-	most := accelerator.MaxDisk(s.AutopilotClass)
-	if s.Disk == "" || most == 0 {
-		return false
-	}
-	disk := resource.MustParse(s.Disk)
-	return disk.CmpInt64(most) > 0
-}
-
-// diskWarning says that the job's files are on a volume although nobody asked for one, "" if
-// they aren't.
-func diskWarning(s api.Spec) string {
-	if !s.DiskVolume || s.DiskClass != "" {
-		return ""
-	}
-	return fmt.Sprintf("a pod of Autopilot's class %s may use %d GiB of its node's disk, and the job needs %s: its files go to a volume of the cluster's default StorageClass; --disk %[3]s,CLASS chooses another",
-		s.AutopilotClass, accelerator.MaxDisk(s.AutopilotClass)>>30, s.Disk)
-}
-
-// requestDisk requests the disk that a pod's data needs, unless the user did, and decides whether it is a volume.
-func requestDisk(s *api.Spec) error {
+// requestDisk requests the disk that a pod's data needs, unless the user did, and decides whether it is a volume. The warning
+// says that it is one although nobody asked for that.
+func requestDisk(s *api.Spec) (warning string, err error) {
 	if s.Backend == api.BackendLocal {
-		return nil
+		return "", nil
 	}
 	bytes := inputBytes(s.Data)
 	need := bytes + bytes/10 + diskBesides
 	if s.Disk == "" && bytes >= smallData {
 		s.Disk = gibibytes(need)
 	}
-	if s.Disk != "" {
-		if asked := resource.MustParse(s.Disk); asked.CmpInt64(bytes) < 0 {
-			return fmt.Errorf("--disk %s: the data alone takes %d MiB: request at least %s", s.Disk, bytes>>20, gibibytes(need))
-		}
+	if s.Disk == "" {
+		return "", nil
 	}
-	s.DiskVolume = s.DiskClass != "" || exceedsNode(*s)
-	return nil
+	disk, most := resource.MustParse(s.Disk), accelerator.MaxDisk(s.AutopilotClass)
+	if disk.CmpInt64(bytes) < 0 {
+		return "", fmt.Errorf("--disk %s: the data alone takes %d MiB: request at least %s", s.Disk, bytes>>20, gibibytes(need))
+	}
+	s.DiskVolume = s.DiskClass != ""
+	if most > 0 && disk.CmpInt64(most) > 0 && !s.DiskVolume { // no node has that disk for one pod
+		s.DiskVolume = true
+		warning = fmt.Sprintf("a pod of Autopilot's class %s may use %d GiB of its node's disk, and the job needs %s: its files go to a volume of the cluster's default StorageClass; --disk %[3]s,CLASS chooses another",
+			s.AutopilotClass, most>>30, s.Disk)
+	}
+	return warning, nil
 }
 
 // hubWarnings warns of a data set of Hugging Face that nothing in the job may be able to load. Another

@@ -54,7 +54,7 @@ func findInputs(r api.Request, m Machine) (list []api.Data, p Inputs, err error)
 	return list, p, nil
 }
 
-// stayHere makes an input that of a local job.
+// stayHere adapts an input to a local job.
 func (p *Inputs) stayHere(in *input) error {
 	switch {
 	case in.Writable && in.Access == api.AccessFUSE:
@@ -141,29 +141,37 @@ func (p *Inputs) read(ctx context.Context, s *api.Spec, cacheDir string) error {
 			return err
 		}
 	}
-	return requestDisk(s)
+	warning, err := requestDisk(s)
+	if warning != "" {
+		p.Warnings = append(p.Warnings, warning)
+	}
+	return err
 }
 
-// addSet says in the Spec's inputs which files they are, and notes how the store must have them.
+// addSet records the hash and the size of a local source in the inputs that come from it, and whether the store needs its
+// files in packs, one by one, or both.
 func (p *Inputs) addSet(set *pack.Set, where string, s *api.Spec) error {
-	var mounted, copied, whole *api.Data
+	var mounted, whole *api.Data // the first of each kind
+	copied := false
 	for _, i := range p.local[where] {
 		d := &s.Data[i]
 		d.Set, d.Files, d.Bytes = set.SHA256, int64(set.Files), set.Bytes
 		if d.Access == api.AccessFUSE {
 			mounted = cmp.Or(mounted, d)
 		} else {
-			copied = d
+			copied = true
 		}
 		if d.File == "" {
 			whole = cmp.Or(whole, d)
 		}
 	}
-	if copied != nil {
+	if copied {
 		p.Sets = append(p.Sets, set)
 	}
-	if names := pack.Secrets(set.Paths); whole != nil && names != "" { // a file that is named by itself is meant
-		p.Warnings = append(p.Warnings, fmt.Sprintf("these files of %s look like credentials and will be uploaded: %s; move them elsewhere if the job doesn't need them", whole.Source, names))
+	if whole != nil { // a file that is named by itself is meant
+		if names := pack.Secrets(set.Paths); names != "" {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("these files of %s look like credentials and will be uploaded: %s; move them elsewhere if the job doesn't need them", whole.Source, names))
+		}
 	}
 	if mounted == nil {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -32,9 +31,6 @@ func fit(r api.Request) (api.Placement, error) {
 		r.Accelerator, r.AcceleratorText = accelerator.CPU(), string(api.CPU)
 		r.Hosts, r.Slices, r.NodePools, r.Image = 1, 1, "", ""
 		return r.Placement, nil
-	}
-	if r.Accelerator.Kind == "" {
-		r.Accelerator = accelerator.CPU()
 	}
 	p, acc := r.Placement, r.Accelerator
 	var err error
@@ -256,8 +252,11 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	if waitsForClaim(s, s.Network) {
 		warnings = append(warnings, fmt.Sprintf("--network rdma with --queue %s: from v0.18 on, Kueue never admits a job that claims all RDMA cards of its nodes, so the job may wait for ever: omit --network for plain TCP, or --queue", s.Queue))
 	}
-	if n := strings.TrimFunc(s.AcceleratorText, func(c rune) bool { return !unicode.IsDigit(c) }); n != "" && s.Accelerator.Kind == api.CPU && r.CPU == "" {
-		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; request %[2]s CPUs with --cpu %[2]s", s.AcceleratorText, n))
+	if _, after, _ := strings.Cut(s.AcceleratorText, ":"); s.Accelerator.Kind == api.CPU && r.CPU == "" {
+		count, _, _ := strings.Cut(after, ":")
+		if n, err := strconv.Atoi(count); err == nil && n > 0 {
+			warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; request %[2]d CPUs with --cpu %[2]d", s.AcceleratorText, n))
+		}
 	}
 	if s.Accelerator.Arch != "" && s.Capacity.Kind != api.CapacityClass && isOwn(r.Image) {
 		warnings = append(warnings, fmt.Sprintf("the machines of %s have %s processors: the image must be built for linux/%s", s.Accelerator.Name, s.Accelerator.Arch, s.Accelerator.Arch))

@@ -122,7 +122,7 @@ func TestPlanOfAResumedMap(t *testing.T) {
 	m := Machine{Cwd: dir, CacheDir: t.TempDir()}
 	for resume, want := range map[string]string{"": "that makes 100001 chunks", "m1": "<nil>"} {
 		r.MapResume = resume
-		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, m, FixedIdentity())
+		p, err := Plan(t.Context(), typed(t, r), config.Target{Namespace: "ml", Store: "gs://b"}, m, FixedIdentity())
 		if !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(p.Warnings), "reads the whole file") {
 			t.Errorf("--map-resume %q: %v, want %s; warnings %q", resume, err, want, p.Warnings)
 		}
@@ -147,7 +147,7 @@ func TestMapsHaveRoomForTheNumbersOfTheirPods(t *testing.T) {
 		"as many as are still missing": {2, "m1", 49},
 	} {
 		r := api.Request{Invocation: api.Invocation{Target: "f.py:" + long}, Map: "in", Chunk: tt.chunk, MapResume: tt.from, Placement: api.Placement{Image: "i", Backend: api.BackendGKE}}
-		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
+		p, err := Plan(t.Context(), typed(t, r), config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
 		if err != nil {
 			t.Fatal(err)
 		}

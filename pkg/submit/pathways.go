@@ -94,11 +94,11 @@ func checkPathways(r api.Request) error {
 }
 
 // newPathways returns the runtime of a job, as far as its flags say.
-func newPathways(r api.Request) *api.Pathways {
+func newPathways(r api.Request, acc api.Accelerator) *api.Pathways {
 	if r.Backend != api.BackendPathways {
 		return nil
 	}
-	w, acc := r.Pathways, r.Accelerator
+	w := r.Pathways
 	p := &api.Pathways{TPUHosts: acc.Hosts, Instance: accelerator.PathwaysInstance(acc), XLAFlags: w.XLAFlags, OpenNetwork: w.NoNetworkPolicy}
 	if w.Version != "" {
 		setImages(p, w.Images, image.PathwaysVersion(w.Version))

@@ -166,9 +166,6 @@ func (p Planned) doubts() []string {
 	if r.MapResume == "" { // else Resolve decides how many pods there are
 		warnings = append(warnings, rereadWarnings(s.Map, p.inputs.Size)...)
 	}
-	if text := diskWarning(s); text != "" {
-		warnings = append(warnings, text)
-	}
 	warnings = append(warnings, p.hubWarnings()...)
 	if p.losesOutputs() {
 		warnings = append(warnings, fmt.Sprintf("--output-dir %s: no volume is mounted there, so files in it are lost with the pod: mount one with --overlay, or use gs://BUCKET/PREFIX", s.OutputDir))

@@ -51,7 +51,7 @@ func newSpec(r api.Request, where config.Target, placement api.Placement) (api.S
 	where = where.Known()
 	s := api.Spec{
 		Namespace: where.Namespace, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster, Store: where.Store,
-		Placement: placement, Pathways: newPathways(r), MemoryLimit: r.Memory,
+		Placement: placement, Pathways: newPathways(r, placement.Accelerator), MemoryLimit: r.Memory,
 		Execution: r.Execution, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), ClientVersion: version.String(),
 	}
 	s.Retries = retries(s)

@@ -28,7 +28,7 @@ func TestWhoseBundleDependsOnEdits(t *testing.T) {
 		}
 		r.Invocation = api.Invocation{Target: "f.py:f"}
 		r.Image, r.Backend = "i", api.BackendGKE
-		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: cache, EditedSince: since}, FixedIdentity())
+		p, err := Plan(t.Context(), typed(t, r), config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: cache, EditedSince: since}, FixedIdentity())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func plannedWarm(t *testing.T) Planned {
 	}
 	r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, KeepWarm: api.KeepWarm{Idle: time.Minute, Level: api.WarmPreloaded}}
 	r.Image, r.Backend = "i", api.BackendGKE
-	p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
+	p, err := Plan(t.Context(), typed(t, r), config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestPlaceOfCalls(t *testing.T) {
 		r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, KeepWarm: api.KeepWarm{Idle: time.Minute, Level: api.WarmPreloaded}}
 		r.Image, r.Backend = "i", api.BackendGKE
 		change(&r)
-		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: cache}, RandomIdentity(time.Now()))
+		p, err := Plan(t.Context(), typed(t, r), config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: cache}, RandomIdentity(time.Now()))
 		if err != nil {
 			t.Fatal(err)
 		}
