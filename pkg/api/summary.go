@@ -45,8 +45,8 @@ type WorkloadFacts struct {
 	PodTime *PodTime
 	// Hosts are the hosts that have a pod, sorted by number; none for a map, whose pods come and go.
 	Hosts []Host
-	// WarmHost is the handle of the warm host that runs the call, zero for other jobs. Hosts then has the pods of that host.
-	WarmHost Handle
+	// WarmHost is the handle of the warm host that runs the call, nil for other jobs. Hosts then has the pods of that host.
+	WarmHost *Handle
 	CurrentPod
 }
 

@@ -94,8 +94,8 @@ func (s *topSource) ask(ctx context.Context, q top.Ask) {
 }
 
 func (s *topSource) lastLine(ctx context.Context, r top.Row) (string, error) {
-	if host := r.Entry.Workload.WarmHost; host.JobID != "" {
-		return s.lastLineOfCall(ctx, r, host)
+	if host := r.Entry.Workload.WarmHost; host != nil {
+		return s.lastLineOfCall(ctx, r, *host)
 	}
 	if s.cluster != nil {
 		return s.cluster.LastLine(ctx, kube.PodName{Namespace: r.Namespace, Name: r.Pod.Pod})

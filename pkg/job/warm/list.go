@@ -248,7 +248,8 @@ func (b Backend) describe(ctx context.Context, s store.Store, host api.JobSummar
 	}
 	facts := api.WorkloadFacts{Labels: h.Labels, Submitted: h.CreatedAt}
 	if now.State == api.Running {
-		facts.WarmHost, facts.Hosts = HostOf(h), host.Workload.Hosts
+		of := HostOf(h)
+		facts.WarmHost, facts.Hosts = &of, host.Workload.Hosts
 	}
 	return api.JobSummary{ID: id, Namespace: host.Namespace, State: now.State, Function: h.FuncName, Accelerator: h.Accelerator, Capacity: h.Capacity,
 		Created: h.CreatedAt, Store: host.Store, Hosts: h.Hosts, Node: host.Node, Pods: host.Pods, JobDetails: h.Details(), Status: now.Status, Workload: facts}, nil

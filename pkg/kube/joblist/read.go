@@ -82,7 +82,7 @@ func join(jobs, sets, pods []runtime.Object) []api.JobSummary {
 			podsOf[refOf(&p.ObjectMeta)] = append(podsOf[refOf(&p.ObjectMeta)], p)
 		}
 	}
-	all := []api.JobSummary{}
+	all := make([]api.JobSummary, 0, len(jobs)+len(sets))
 	add := func(kind *diagnose.Kind, objects []runtime.Object) {
 		for _, o := range objects {
 			w := diagnose.NewWorkload(kind, o)
