@@ -127,16 +127,16 @@ func ParseHandle(data []byte) (Handle, error) {
 		Client  string `json:"client"`
 	}
 	if err := json.Unmarshal(data, &v); err != nil {
-		return h, fmt.Errorf("not a handle: %w", err)
+		return Handle{}, fmt.Errorf("not a handle: %w", err)
 	}
 	if v.Version > HandleVersion {
-		return h, &VersionError{Got: v.Version, Max: HandleVersion, Client: v.Client}
+		return Handle{}, &VersionError{Got: v.Version, Max: HandleVersion, Client: v.Client}
 	}
 	if err := json.Unmarshal(data, &h); err != nil {
-		return h, fmt.Errorf("not a handle: %w", err)
+		return Handle{}, fmt.Errorf("not a handle: %w", err)
 	}
 	if h.JobID == "" {
-		return h, fmt.Errorf("not a handle: job_id is missing")
+		return Handle{}, fmt.Errorf("not a handle: job_id is missing")
 	}
 	if h.Backend == BackendPathways && h.Pathways == nil { // what the other backend was called until it had this one beside it
 		h.Backend = BackendLWS

@@ -231,7 +231,7 @@ func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter
 }
 
 // storedEntry returns what the store knows about a job; nil if it belongs to another
-// namespace or cluster, or is an orphan that is not wanted.
+// namespace or cluster, is a copy of another job, or is an orphan that is not wanted.
 func (reg Registry) storedEntry(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
 	data, err := records.ReadBytes(ctx, reg.Store, store.Handle(id))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -244,7 +244,7 @@ func (reg Registry) storedEntry(ctx context.Context, id string, f Filter) (*api.
 	if err != nil {
 		return reg.orphan(ctx, id, f)
 	}
-	if reg.Reaches(h) != nil {
+	if h.JobID != id || reg.Reaches(h) != nil {
 		return nil, nil
 	}
 	status, err := (&Job{Handle: h, Store: reg.Store}).gone(ctx)

@@ -73,6 +73,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		"here/end.json":            `{"version":1,"state":"FAILED","reason":"Exception","message":"no"}`,
 		"namespace/handle.json":    handle("namespace", "other", "main"),
 		"cluster/handle.json":      handle("cluster", "ml", "second"),
+		"copied/handle.json":       handle("here", "ml", "main"),
 		"job-1a2b3c4d/handle.json": pythonHandle,
 		"job-1a2b3c4d/result.pkl":  "never read",
 		"blobs/sha256/aa/bb":       "x",

@@ -101,10 +101,10 @@ func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, erro
 	}
 	h, err := api.ParseHandle(data)
 	if err != nil {
-		return h, fmt.Errorf("job %s: %s/%s: %w", id, s.URL(), store.Handle(id), err)
+		return api.Handle{}, fmt.Errorf("job %s: %s/%s: %w", id, s.URL(), store.Handle(id), err)
 	}
 	if h.JobID != id {
-		return h, fmt.Errorf("job %s: %s/%s describes another job, %s; delete it with kubectl kinetic jobs cleanup %s", id, s.URL(), store.Handle(id), h.JobID, id)
+		return api.Handle{}, fmt.Errorf("job %s: %s/%s describes another job, %s; delete it with kubectl kinetic jobs cleanup %s", id, s.URL(), store.Handle(id), h.JobID, id)
 	}
 	return h, nil
 }

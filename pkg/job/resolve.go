@@ -73,7 +73,7 @@ type resolver struct {
 	noStore error    // why the store could not be listed
 
 	stores  map[string]store.Store
-	handles map[string]api.Handle // of jobs in the usual store, as far as they were read
+	handles map[string]api.Handle // of jobs without a workload, in the usual store, as far as they could be read
 }
 
 // open reads the handle of a job that a word names, and checks that the job belongs to this registry. Without a workload and a
@@ -81,7 +81,7 @@ type resolver struct {
 func (r *resolver) open(ctx context.Context, j *Job, word string, exists bool) error {
 	handle, read := r.handles[j.ID()]
 	var err error
-	if !read || exists { // the workload may name another store
+	if !read {
 		handle, err = readHandle(ctx, j.Store, j.ID())
 	}
 	missing := errors.Is(err, store.ErrNotFound)
@@ -273,13 +273,13 @@ func (r *resolver) inThisRegistry(ctx context.Context, ids []string) []string {
 		if _, here[i] = r.workloads[id]; here[i] {
 			return
 		}
-		h, err := readHandle(ctx, r.registry.Store, id)
-		elsewhere[i] = err == nil && r.registry.Reaches(h) != nil
-		handles[i] = h
+		var err error
+		handles[i], err = readHandle(ctx, r.registry.Store, id)
+		elsewhere[i] = err == nil && r.registry.Reaches(handles[i]) != nil
 		here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is reported once it is chosen
 	})
 	for i, h := range handles {
-		if h.JobID == ids[i] { // it was read
+		if h.JobID != "" {
 			r.handles[ids[i]] = h
 		}
 	}

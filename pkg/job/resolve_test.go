@@ -53,7 +53,7 @@ func TestResolveID(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := &resolver{registry: p}
+			r := &resolver{registry: p, handles: map[string]api.Handle{}}
 			r.listWorkloads(t.Context())
 			got, err := r.resolveID(t.Context(), tt.word)
 			if tt.err == "" {
@@ -89,6 +89,23 @@ func TestAPrefixReadsTheHandleOnce(t *testing.T) {
 	}
 	if want := []string{"cpu/handle.json", "cpu-train-1/handle.json"}; !slices.Equal(read, want) {
 		t.Errorf("read %q, want %q", read, want)
+	}
+}
+
+// A handle of which only a part can be read is that of nobody's job: a prefix must not end it.
+func TestAPrefixOfABrokenHandle(t *testing.T) {
+	for _, broken := range []string{`"hosts":"many"`, `"created_at":"yesterday","user":"ada"`} {
+		const id = "cpu-train-20260101-000000-0a1b2c3"
+		handle := `{"version":1,"job_id":"` + id + `","backend":"gke",` + broken + `}`
+		p := Registry{Store: storeWith(t, map[string]string{id + "/handle.json": handle}),
+			Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
+		if _, err := p.FindOne(t.Context(), "cpu"); err == nil || !strings.Contains(err.Error(), "not a handle") {
+			t.Errorf("%s: error %v, want one that says that it is not a handle", broken, err)
+		}
+		_, errs := p.Find(t.Context(), []string{"cpu"}, FindOptions{Remains: true})
+		if errs[0] == nil || !strings.Contains(errs[0].Error(), "its user is unknown") {
+			t.Errorf("%s, of remains: error %v, want one that says that its user is unknown", broken, errs[0])
+		}
 	}
 }
 
