@@ -39,7 +39,7 @@ type Placement struct {
 	Restricted bool
 	// Labels and Annotations are what the user adds to the workload and its pods.
 	Labels, Annotations map[string]string
-	// Accelerator is what AcceleratorText means.
+	// Accelerator is what AcceleratorText means. A Request always has one.
 	Accelerator Accelerator
 	// Capacity is the one way to get the machines. Only a Spec has it; a Request has what the flags say.
 	Capacity Capacity

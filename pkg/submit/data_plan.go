@@ -123,8 +123,8 @@ func missingSource(typed, where string) error {
 // manyFiles is how many files are slow to mount.
 const manyFiles = 10_000
 
-// read hashes the files of local inputs, which completes the Spec's list, and requests the disk that they need. It may take
-// long. Its errors are mistakes in the flags, or files that can't be read.
+// read hashes the files of local inputs, which completes the Spec's list, and requests the disk that they need. Both may add
+// warnings. It may take long. Its errors are mistakes in the flags, or files that can't be read or mounted.
 func (p *Inputs) read(ctx context.Context, s *api.Spec, cacheDir string) error {
 	for _, where := range p.Paths {
 		if len(p.local[where]) == 0 { // a local job uses them there

@@ -252,11 +252,9 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	if waitsForClaim(s, s.Network) {
 		warnings = append(warnings, fmt.Sprintf("--network rdma with --queue %s: from v0.18 on, Kueue never admits a job that claims all RDMA cards of its nodes, so the job may wait for ever: omit --network for plain TCP, or --queue", s.Queue))
 	}
-	if _, after, _ := strings.Cut(s.AcceleratorText, ":"); s.Accelerator.Kind == api.CPU && r.CPU == "" {
-		count, _, _ := strings.Cut(after, ":")
-		if n, err := strconv.Atoi(count); err == nil && n > 0 {
-			warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; request %[2]d CPUs with --cpu %[2]d", s.AcceleratorText, n))
-		}
+	var n int
+	if _, err := fmt.Sscanf(strings.ToLower(strings.TrimSpace(s.AcceleratorText)), "cpu:%d", &n); err == nil && n > 0 && r.CPU == "" {
+		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; request %[2]d CPUs with --cpu %[2]d", s.AcceleratorText, n))
 	}
 	if s.Accelerator.Arch != "" && s.Capacity.Kind != api.CapacityClass && isOwn(r.Image) {
 		warnings = append(warnings, fmt.Sprintf("the machines of %s have %s processors: the image must be built for linux/%s", s.Accelerator.Name, s.Accelerator.Arch, s.Accelerator.Arch))
