@@ -223,9 +223,9 @@ func TestChecks(t *testing.T) {
 			set: func(o *GoogleOptions) { o.Images = config.Repository("acme", "us-central1-a", "c") }, state: Skipped, detail: "needs: GKE cluster"},
 		"a repository for something else": {check: imageCheck, answers: map[string]string{"GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": `{"format":"PYTHON"}`},
 			state: Wrong, detail: "is for python, not for images"},
-		"no registry":              {check: imageCheck, set: func(o *GoogleOptions) { o.Images = "" }, state: Skipped, detail: "none is known"},
-		"a registry that is gone":  {check: imageCheck, set: func(o *GoogleOptions) { o.Images = "127.0.0.1:1/env" }, state: Wrong, detail: "127.0.0.1:1 can't be reached"},
-		"not the name of a server": {check: imageCheck, set: func(o *GoogleOptions) { o.Images = "a%b/env" }, state: Wrong, detail: "a%b is not the address of a registry"},
+		"no registry":                  {check: imageCheck, set: func(o *GoogleOptions) { o.Images = "" }, state: Skipped, detail: "none is known"},
+		"a registry that is gone":      {check: imageCheck, set: func(o *GoogleOptions) { o.Images = "127.0.0.1:1/env" }, state: Wrong, detail: "127.0.0.1:1 can't be reached"},
+		"not the name of a repository": {check: imageCheck, set: func(o *GoogleOptions) { o.Images = "a%b/env" }, state: Wrong, detail: "a%b/env is not a repository for images"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestEmulator(t *testing.T) {
 func TestRegistryAnswers(t *testing.T) {
 	for code, want := range map[int]State{200: OK, 401: OK, 404: Wrong} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
-		if got := answers(t.Context(), strings.TrimPrefix(s.URL, "http://")); got.State != want {
+		if got := answers(t.Context(), strings.TrimPrefix(s.URL, "http://")+"/team/images"); got.State != want {
 			t.Errorf("%d: got %v", code, got)
 		}
 		s.Close()

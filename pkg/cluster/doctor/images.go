@@ -3,9 +3,10 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
@@ -30,26 +31,26 @@ func (c *cloud) images() Check {
 		check.Needs = []string{ProjectCheck}
 		check.Run = func(ctx context.Context) Finding { return c.repository(ctx, location, path) }
 	default:
-		check.Run = func(ctx context.Context) Finding { return answers(ctx, host) }
+		check.Run = func(ctx context.Context) Finding { return answers(ctx, c.Images) }
 	}
 	return check
 }
 
 // repository looks for a repository of Artifact Registry. Its path is PROJECT/REPOSITORY/…
 func (c *cloud) repository(ctx context.Context, location, path string) Finding {
-	project, name, _ := strings.Cut(path, "/")
-	name, _, _ = strings.Cut(name, "/")
-	found, err := c.api().Registry.Projects.Locations.Repositories.Get(fmt.Sprintf("projects/%s/locations/%s/repositories/%s", project, location, name)).Context(ctx).Do()
-	create := fmt.Sprintf("gcloud artifacts repositories create %s --repository-format=docker --location=%s --project=%s", name, location, project)
+	project, path, _ := strings.Cut(path, "/")
+	id, _, _ := strings.Cut(path, "/")
+	found, err := c.api().Registry.Projects.Locations.Repositories.Get(fmt.Sprintf("projects/%s/locations/%s/repositories/%s", project, location, id)).Context(ctx).Do()
+	create := fmt.Sprintf("gcloud artifacts repositories create %s --repository-format=docker --location=%s --project=%s", id, location, project)
 	switch {
 	case gcp.IsMissing(err) && c.ownImages() && c.lacksCluster(ctx):
 		return Lacking(GKECheck)
 	case gcp.IsMissing(err):
-		return Bad(create, "there is no repository %s in %s, so images can't be stored", name, location)
+		return Bad(create, "there is no repository %s in %s, so images can't be stored", id, location)
 	case err != nil:
-		return c.failed(ctx, err, "reading the repository "+name)
+		return c.failed(ctx, err, "reading the repository "+id)
 	case found.Format != "" && found.Format != "DOCKER":
-		return Bad("", "the repository %s is for %s, not for images: choose another with --image-repo or KINETIC_IMAGE_REPO", name, strings.ToLower(found.Format))
+		return Bad("", "the repository %s is for %s, not for images: choose another with --image-repo or KINETIC_IMAGE_REPO", id, strings.ToLower(found.Format))
 	}
 	return Good("%s", c.Images)
 }
@@ -58,17 +59,14 @@ func (c *cloud) ownImages() bool {
 	return c.Images == config.Repository(c.Target.Project, c.Target.Zone, c.Target.Cluster)
 }
 
-// answers looks whether a registry answers. Whether it lets someone in is only known with an image.
-func answers(ctx context.Context, host string) Finding {
-	scheme := "https"
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
+// answers looks whether the registry of a repository answers. Whether it lets someone in is only known with an image.
+func answers(ctx context.Context, images string) Finding {
+	repository, err := name.NewRepository(images)
+	if err != nil {
+		return Bad("", "%s is not a repository for images, such as us-docker.pkg.dev/PROJECT/REPOSITORY/env", images)
 	}
-	if ip := net.ParseIP(name); name == "localhost" || ip.IsLoopback() || ip.IsPrivate() { // as clients of registries do
-		scheme = "http"
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+host+"/v2/", nil)
+	host := repository.RegistryStr()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, repository.Scheme()+"://"+host+"/v2/", nil)
 	if err != nil {
 		return Bad("", "%s is not the address of a registry: %v", host, err)
 	}
