@@ -2,14 +2,17 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // PartLog implements job.Backend: a process on this machine has no runtime beside it.
@@ -39,4 +42,40 @@ func (m *Machine) Logs(ctx context.Context, h api.Handle, _ *logs.Archive, o log
 		}()
 	}
 	return logs.File(ctx, filepath.Join(m.dir(h.JobID), logFile), over, o, out)
+}
+
+// storeLog stores what the store lacks of the log of a job that has ended: a runner that was killed had no time for it. The parts in
+// the store are the beginning of the file.
+func (m *Machine) storeLog(ctx context.Context, r Record) error {
+	s, err := m.config.OpenStore(r.Store)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(m.dir(r.ID), logFile))
+	if errors.Is(err, fs.ErrNotExist) { // the runner had only just started
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	parts, stored := 0, int64(0)
+	for o, err := range s.List(ctx, store.LogsOf(r.ID, 0, 1), "") {
+		if err != nil {
+			return err
+		}
+		parts, stored = parts+1, stored+o.Size
+	}
+	if stored >= info.Size() {
+		return nil
+	}
+	err = s.Create(ctx, store.LogPart(r.ID, 0, 1, parts+1), io.NewSectionReader(f, stored, info.Size()-stored), nil)
+	if errors.Is(err, store.ErrExists) { // another process ended the job, too
+		return nil
+	}
+	return err
 }

@@ -70,6 +70,11 @@ func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, endin
 	if !s.State.Ended() {
 		return fmt.Errorf("%s: stop it there, or if that machine is gone, delete %s", s.Message, m.dir(r.ID))
 	}
+	if ending != nil { // the caller keeps the job's records
+		if err := m.storeLog(ctx, r); err != nil {
+			return err
+		}
+	}
 	if err := m.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another process was faster
 		return err
 	}

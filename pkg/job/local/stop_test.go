@@ -7,10 +7,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -101,6 +104,41 @@ func TestStopWithAnEnding(t *testing.T) {
 			f.noTraces(t)
 			if end := f.end(t); end == nil || end.Message != "by its owner" {
 				t.Errorf("recorded %+v, want that of the ending", end)
+			}
+		})
+	}
+}
+
+// What the runner had no time to store of the log is stored before its directory is removed.
+func TestAKilledJobKeepsItsLog(t *testing.T) {
+	for name, stored := range map[string]int{"nothing stored": 0, "a line stored": 1, "all stored": 3} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.start(t, "lines:2", "line:ready", "pause")
+			f.until(t, "ready")
+			log, err := os.ReadFile(filepath.Join(f.dir(jobID), logFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := store.OpenFile("file://" + f.storeDir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitAfter(string(log), "\n")
+			if stored > 0 {
+				if err := s.Create(t.Context(), store.LogPart(jobID, 0, 1, 1), strings.NewReader(strings.Join(lines[:stored], "")), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Ending: func() error { return nil }}); err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			if err := logs.Stored(t.Context(), s, jobID, logs.Options{Hosts: 1, Tail: -1}, display.Streams{Out: &out, Err: &out}); err != nil {
+				t.Fatal(err)
+			}
+			if want := "line 1\nline 2\nready\n"; out.String() != want {
+				t.Errorf("the store has the log\n%s\nwant\n%s", out.String(), want)
 			}
 		})
 	}
