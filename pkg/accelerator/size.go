@@ -47,6 +47,16 @@ func Largest(a api.Accelerator) Size {
 	return Size{Machine: m.typ, CPUs: m.vcpu.most, GiB: m.gib.most}
 }
 
+// Own returns how large a machine with exactly the chips of a shape's host can be. The Size of cpu is zero.
+func Own(a api.Accelerator) Size {
+	for _, m := range machinesFor(a) {
+		if m.typ == a.MachineType {
+			return Size{CPUs: m.vcpu.most, GiB: m.gib.most}
+		}
+	}
+	return Size{}
+}
+
 // machinesFor lists the machines whose nodes a host of a shape selects.
 func machinesFor(a api.Accelerator) []*machine {
 	f := builtin().byName[a.Name]

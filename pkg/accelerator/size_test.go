@@ -10,19 +10,19 @@ import (
 
 func TestSizes(t *testing.T) {
 	tests := map[string]struct {
-		text           string
-		share, largest Size
+		text                string
+		share, largest, own Size
 	}{
-		"no accelerator":                        {"cpu", Size{}, Size{}},
-		"a TPU has one machine":                 {"v6e-1", Size{CPUs: 22, GiB: 88}, Size{"ct6e-standard-1t", 44, 176}},
-		"the same topology on one host":         {"v5e-2x4", Size{CPUs: 112, GiB: 192}, Size{"ct5lp-hightpu-8t", 224, 384}},
-		"a host of a slice":                     {"v5p-2x2x4", Size{CPUs: 104, GiB: 224}, Size{"ct5p-hightpu-4t", 208, 448}},
-		"a large slice":                         {"v5p-4x4x12", Size{CPUs: 104, GiB: 224}, Size{"ct5p-hightpu-4t", 208, 448}},
-		"the smallest machine with the GPU":     {"l4", Size{CPUs: 2, GiB: 8}, Size{"g2-standard-96", 96, 384}},
-		"two of them":                           {"l4x2", Size{CPUs: 12, GiB: 48}, Size{"g2-standard-96", 96, 384}},
-		"a share of a machine with less a chip": {"a100", Size{CPUs: 3, GiB: 42}, Size{"a2-megagpu-16g", 96, 1360}},
-		"a machine of any size":                 {"t4", Size{CPUs: 1, GiB: 3}, Size{"n1-standard-16", 96, 624}},
-		"a whole machine":                       {"h200", Size{CPUs: 112, GiB: 1476}, Size{"a3-ultragpu-8g", 224, 2952}},
+		"no accelerator":                        {"cpu", Size{}, Size{}, Size{}},
+		"a TPU has one machine":                 {"v6e-1", Size{CPUs: 22, GiB: 88}, Size{"ct6e-standard-1t", 44, 176}, Size{CPUs: 44, GiB: 176}},
+		"the same topology on one host":         {"v5e-2x4", Size{CPUs: 112, GiB: 192}, Size{"ct5lp-hightpu-8t", 224, 384}, Size{CPUs: 224, GiB: 384}},
+		"a host of a slice":                     {"v5p-2x2x4", Size{CPUs: 104, GiB: 224}, Size{"ct5p-hightpu-4t", 208, 448}, Size{CPUs: 208, GiB: 448}},
+		"a large slice":                         {"v5p-4x4x12", Size{CPUs: 104, GiB: 224}, Size{"ct5p-hightpu-4t", 208, 448}, Size{CPUs: 208, GiB: 448}},
+		"the smallest machine with the GPU":     {"l4", Size{CPUs: 2, GiB: 8}, Size{"g2-standard-96", 96, 384}, Size{CPUs: 32, GiB: 128}},
+		"two of them":                           {"l4x2", Size{CPUs: 12, GiB: 48}, Size{"g2-standard-96", 96, 384}, Size{CPUs: 24, GiB: 96}},
+		"a share of a machine with less a chip": {"a100", Size{CPUs: 3, GiB: 42}, Size{"a2-megagpu-16g", 96, 1360}, Size{CPUs: 12, GiB: 85}},
+		"a machine of any size":                 {"t4", Size{CPUs: 1, GiB: 3}, Size{"n1-standard-16", 96, 624}, Size{CPUs: 48, GiB: 312}},
+		"a whole machine":                       {"h200", Size{CPUs: 112, GiB: 1476}, Size{"a3-ultragpu-8g", 224, 2952}, Size{CPUs: 224, GiB: 2952}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -30,8 +30,8 @@ func TestSizes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]Size{tt.share, tt.largest}, []Size{Share(a), Largest(a)}); diff != "" {
-				t.Errorf("share and largest (-want +got):\n%s", diff)
+			if diff := cmp.Diff([]Size{tt.share, tt.largest, tt.own}, []Size{Share(a), Largest(a), Own(a)}); diff != "" {
+				t.Errorf("share, largest and own (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -21,6 +26,29 @@ func validateMaxCost(r api.Request) error {
 		return errors.New("--max-cost cannot be combined with --map: limit the pods with --parallelism, and the time of a chunk with --max-runtime")
 	}
 	return nil
+}
+
+// priceDoubts warns of a pod that only fits on a machine with more GPUs than it gets: the price, which --max-cost counts too, is
+// for a machine with as many.
+func priceDoubts(r api.Request, s api.Spec) []string {
+	if s.Accelerator.Kind != api.GPU || s.Capacity.Kind == api.CapacityFlexStart || s.Capacity.Kind == api.CapacityClass {
+		return nil
+	}
+	most := accelerator.Own(s.Accelerator)
+	var asked []string
+	for _, ask := range []struct{ flag, value, has string }{{"--cpu", r.CPU, strconv.Itoa(most.CPUs)}, {"--memory", r.Memory, strconv.Itoa(most.GiB) + "Gi"}} {
+		if ask.value == "" {
+			continue
+		}
+		if value := resource.MustParse(ask.value); value.Cmp(resource.MustParse(ask.has)) > 0 {
+			asked = append(asked, ask.flag+" "+ask.value)
+		}
+	}
+	if asked == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: only a machine with more GPUs than %s has so much, and it costs more than the price of %[2]s",
+		strings.Join(asked, " and "), accelerator.Text(s.Accelerator))}
 }
 
 // leastBudget is the shortest time to which a cost can limit a job: the runner counts in minutes.

@@ -63,3 +63,34 @@ func TestBudget(t *testing.T) {
 		})
 	}
 }
+
+// A pod that needs a larger machine than its GPUs come with costs more than they do.
+func TestPriceDoubts(t *testing.T) {
+	const more = ": only a machine with more GPUs than "
+	for name, c := range map[string]struct {
+		accelerator, cpu, memory string
+		capacity                 api.CapacityKind
+		want                     string
+	}{
+		"as it is":              {"l4", "", "", "", ""},
+		"the largest with one":  {"l4", "32", "128Gi", "", ""},
+		"more processors":       {"l4", "64", "16Gi", "", "--cpu 64" + more + "l4 has so much, and it costs more than the price of l4"},
+		"more of both":          {"a100", "16", "100Gi", "", "--cpu 16 and --memory 100Gi" + more + "a100"},
+		"of several GPUs":       {"l4x2", "24500m", "", "", "--cpu 24500m" + more + "l4x2"},
+		"no price to exceed":    {"l4", "64", "", api.CapacityFlexStart, ""},
+		"no accelerator":        {"cpu", "64", "", "", ""},
+		"a TPU has one machine": {"v6e-8", "64", "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acc, err := accelerator.Parse(c.accelerator, accelerator.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := api.Placement{Accelerator: acc, CPU: c.cpu, Memory: c.memory, Capacity: api.Capacity{Kind: c.capacity}}
+			got := strings.Join(priceDoubts(api.Request{Placement: p}, api.Spec{Placement: p}), "; ")
+			if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -248,7 +248,7 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 		return nil
 	}
 	warnings := accelerator.CapacityDoubts(s.Accelerator, s.Capacity.Kind, s.Machines(), r.Queue != "")
-	warnings = append(warnings, pathwaysDoubts(s)...)
+	warnings = slices.Concat(warnings, priceDoubts(r, s), pathwaysDoubts(s))
 	if waitsForClaim(s, s.Network) {
 		warnings = append(warnings, fmt.Sprintf("--network rdma with --queue %s: from v0.18 on, Kueue never admits a job that claims all RDMA cards of its nodes, so the job may wait for ever: omit --network for plain TCP, or --queue", s.Queue))
 	}
