@@ -78,16 +78,16 @@ func Leaders(pods []corev1.Pod) []corev1.Pod {
 
 // NewestOfHosts returns the last pod of each host, by host number.
 func NewestOfHosts(pods []corev1.Pod) []corev1.Pod {
-	last := map[int]corev1.Pod{}
-	for _, p := range byAge(pods) {
-		last[HostOf(p)] = p
+	hosts := slices.Clone(pods)
+	slices.SortFunc(hosts, func(a, b corev1.Pod) int { return cmp.Or(cmp.Compare(HostOf(a), HostOf(b)), CompareAges(&a, &b)) })
+	last := 0
+	for i := range hosts {
+		if i+1 == len(hosts) || HostOf(hosts[i+1]) != HostOf(hosts[i]) {
+			hosts[last] = hosts[i]
+			last++
+		}
 	}
-	hosts := make([]corev1.Pod, 0, len(last))
-	for _, p := range last {
-		hosts = append(hosts, p)
-	}
-	slices.SortFunc(hosts, func(a, b corev1.Pod) int { return cmp.Compare(HostOf(a), HostOf(b)) })
-	return hosts
+	return hosts[:last]
 }
 
 // HasStarted reports whether a pod has begun, so that there may be a log.

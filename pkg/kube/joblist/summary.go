@@ -90,8 +90,11 @@ func Summary(w diagnose.Workload, pods []corev1.Pod, now api.WorkloadStatus) api
 	if r.Workload.ByPythonTool {
 		r.Store = w.PythonStore()
 	}
-	if pods = diagnose.Leaders(pods); len(pods) > 0 {
-		r.Node = pods[len(pods)-1].Spec.NodeName
+	for _, p := range slices.Backward(pods) {
+		if diagnose.HostOf(p) == 0 {
+			r.Node = p.Spec.NodeName
+			break
+		}
 	}
 	return r
 }
