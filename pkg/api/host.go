@@ -63,4 +63,6 @@ type DeleteOptions struct {
 	Ending func() error
 	// Secret also removes the job's Secret, for a prepared job, whose Secret has no owner.
 	Secret bool
+	// KeepLog moves to the store what only the workload of a local job has of the log.
+	KeepLog bool
 }

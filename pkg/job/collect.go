@@ -22,7 +22,7 @@ func (j *Job) Retire(ctx context.Context) error {
 	if collected {
 		return nil
 	}
-	if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{}); err != nil {
+	if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{KeepLog: true}); err != nil {
 		return fmt.Errorf("its workload could not be deleted: %w", err)
 	}
 	record := api.Collected{Version: api.EndVersion, Time: timeOf(j.Backend, time.Now()).UTC().Truncate(time.Second)}
@@ -94,7 +94,7 @@ func (j *Job) CancelAfter(ctx context.Context, first func(), grace time.Duration
 		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Backend, now).UTC(), By: "cancel"}
 	ending := func() error { return RecordCancel(ctx, j.Store, j.ID(), end) }
 	first()
-	if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending}); err != nil {
+	if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending, KeepLog: true}); err != nil {
 		return status, err
 	}
 	if end, ended := j.Ended(ctx); ended && end.Reason != api.Cancelled { // before it was told to
@@ -172,7 +172,7 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, ended bool, s
 		cleaned.Cancelled = was.State == api.Pending || was.State == api.Running
 	}
 	if options.Workload {
-		if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: DefaultGrace, Secret: true}); err != nil {
+		if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: DefaultGrace, Secret: true, KeepLog: !options.Stored}); err != nil {
 			return cleaned, err
 		}
 	}

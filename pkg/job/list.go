@@ -198,7 +198,7 @@ func atATime(h api.Handle) int {
 }
 
 // stored lists the jobs in the store that are not in known. A job without a handle, or
-// with one that this version can't read, is an orphan.
+// with one that this version can't read or that is another job's, is an orphan.
 func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]api.JobSummary, error) {
 	ids, err := store.IDs(ctx, reg.Store, "")
 	if err != nil {
@@ -231,7 +231,7 @@ func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter
 }
 
 // storedEntry returns what the store knows about a job; nil if it belongs to another
-// namespace or cluster, is a copy of another job, or is an orphan that is not wanted.
+// namespace or cluster, or is an orphan that is not wanted.
 func (reg Registry) storedEntry(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
 	data, err := records.ReadBytes(ctx, reg.Store, store.Handle(id))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -241,10 +241,10 @@ func (reg Registry) storedEntry(ctx context.Context, id string, f Filter) (*api.
 	if err == nil {
 		h, err = api.ParseHandle(data)
 	}
-	if err != nil {
+	if err != nil || h.JobID != id {
 		return reg.orphan(ctx, id, f)
 	}
-	if h.JobID != id || reg.Reaches(h) != nil {
+	if reg.Reaches(h) != nil {
 		return nil, nil
 	}
 	status, err := (&Job{Handle: h, Store: reg.Store}).gone(ctx)

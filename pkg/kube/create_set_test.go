@@ -125,26 +125,6 @@ func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
 	}
 }
 
-// Without LeaderWorkerSets, the error says how to install them, and what works without them.
-func TestAClusterWithoutSets(t *testing.T) {
-	for name, begin := range map[string]func(*Submission) error{
-		"before the upload": func(w *Submission) error { return w.Ready(t.Context()) },
-		"at the start":      func(w *Submission) error { return w.Start(t.Context(), a1, nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, w, _ := startSet(t)
-			delete(s.objects, setGroup)
-			err := begin(w)
-			if !errors.As(err, new(*apiserver.MissingError)) || !isUsage(err) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
-				t.Errorf("got %v", err)
-			}
-			if len(s.all()) > 0 {
-				t.Errorf("it made %v", s.all())
-			}
-		})
-	}
-}
-
 // A host that starts before the Secret exists waits for it: without the key, the hosts that
 // have it would refuse it. If the Secret can't be created, or it is not known whether it
 // can, no host waits.
@@ -272,6 +252,9 @@ func TestSetsAreMissing(t *testing.T) {
 			s, w, _ := startSet(t)
 			delete(s.objects, setGroup)
 			err := do(t, w)
+			if !errors.As(err, new(*apiserver.MissingError)) || !isUsage(err) {
+				t.Errorf("got %v, want that a kind is missing", err)
+			}
 			for _, want := range []string{"kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/", "--backend gke"} {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("got %v, want %q in it", err, want)

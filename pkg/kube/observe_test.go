@@ -127,16 +127,10 @@ func await(words <-chan string, all ...string) {
 }
 
 // until reads snapshots until one is as wanted.
-func until(t *testing.T, seen <-chan snapshot, wanted func(snapshot) bool) snapshot {
-	t.Helper()
+func until(seen <-chan snapshot, wanted func(snapshot) bool) snapshot {
 	for {
-		select {
-		case s := <-seen:
-			if wanted(s) {
-				return s
-			}
-		case <-t.Context().Done():
-			t.Fatal("the snapshot never came")
+		if s := <-seen; wanted(s) {
+			return s
 		}
 	}
 }
@@ -161,18 +155,18 @@ func stateIn(s snapshot) api.State { return s.State(s.list()).State }
 func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
 	s, w := clusterOfOneJob(t)
 	seen, _ := observed(t.Context(), w)
-	waits := until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending && len(s.events) > 0 })
+	waits := until(seen, func(s snapshot) bool { return stateIn(s) == api.Pending && len(s.events) > 0 })
 	if _, own := waits.events["kinetic-a1-x"]; !own || len(waits.events) != 1 {
 		t.Errorf("got the events %v, want the one about the job's pod", waits.events)
 	}
 	await(s.begun, "events")
 	go func() { s.pods <- theirPod(running(2)) }()
-	until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Running })
+	until(seen, func(s snapshot) bool { return stateIn(s) == api.Running })
 	if ended := <-s.ended; ended != "events" {
 		t.Errorf("the watch of %s was left, want that of events", ended)
 	}
 	go func() { s.pods <- theirPod(waiting("ContainerCreating")) }()
-	until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending && len(s.events) > 0 })
+	until(seen, func(s snapshot) bool { return stateIn(s) == api.Pending && len(s.events) > 0 })
 	if n := s.listed("events"); n != 2 {
 		t.Errorf("a job that waited twice had its events listed %d times", n)
 	}
@@ -183,10 +177,10 @@ func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
 func TestOtherEventsAreWatchedWhenAJobWaitsForSomethingElse(t *testing.T) {
 	s, w := clusterOfOneJob(t)
 	seen, _ := observed(t.Context(), w)
-	until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending })
+	until(seen, func(s snapshot) bool { return stateIn(s) == api.Pending })
 	await(s.begun, "events")
 	go func() { s.pods <- theirPod(terminated(137, "OOMKilled", "")) }()
-	until(t, seen, func(snapshot) bool { return s.listed("events") == 2 })
+	until(seen, func(snapshot) bool { return s.listed("events") == 2 })
 	await(s.begun, "events")
 	if ended := <-s.ended; ended != "events" {
 		t.Errorf("the watch of %s was left, want that of events", ended)
@@ -206,13 +200,13 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 	defer stopReading()
 	anything := func(snapshot) bool { return true }
 	first, waited := observed(waiter, w)
-	until(t, first, anything)
+	until(first, anything)
 	second, read := observed(reader, w)
-	until(t, second, anything)
+	until(second, anything)
 	stopWaiting() // the first reader leaves first
 	<-waited
 	go func() { s.pods <- theirPod(running(2)) }()
-	until(t, second, func(s snapshot) bool { return stateIn(s) == api.Running })
+	until(second, func(s snapshot) bool { return stateIn(s) == api.Running })
 	if n := s.listed("jobs"); n != 1 {
 		t.Errorf("the Job was listed %d times", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
@@ -44,14 +45,19 @@ func (m *Machine) Logs(ctx context.Context, h api.Handle, _ *logs.Archive, o log
 	return logs.File(ctx, filepath.Join(m.dir(h.JobID), logFile), over, o, out)
 }
 
+// storeWithin is how long the end of a job may wait for its log to be stored.
+const storeWithin = 20 * time.Second
+
 // storeLog stores what the store lacks of the log of a job that has ended: a runner that was killed had no time for it. The parts in
 // the store are the beginning of the file.
-func (m *Machine) storeLog(ctx context.Context, r Record) error {
+func (m *Machine) storeLog(ctx context.Context, r Record, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	defer cancel()
 	s, err := m.config.OpenStore(r.Store)
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(filepath.Join(m.dir(r.ID), logFile))
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) { // the runner had only just started
 		return nil
 	}
@@ -63,19 +69,21 @@ func (m *Machine) storeLog(ctx context.Context, r Record) error {
 	if err != nil {
 		return err
 	}
-	parts, stored := 0, int64(0)
-	for o, err := range s.List(ctx, store.LogsOf(r.ID, 0, 1), "") {
-		if err != nil {
+	for {
+		parts, stored := 0, int64(0)
+		for o, err := range s.List(ctx, store.LogsOf(r.ID, 0, 1), "") {
+			if err != nil {
+				return err
+			}
+			parts, stored = parts+1, stored+o.Size
+		}
+		if stored >= info.Size() {
+			return nil
+		}
+		rest := io.NewSectionReader(f, stored, info.Size()-stored)
+		err := s.Create(ctx, store.LogPart(r.ID, 0, 1, parts+1), rest, nil)
+		if err != nil && !errors.Is(err, store.ErrExists) { // with ErrExists, the last upload of the runner has just come, or another process ends the job, too
 			return err
 		}
-		parts, stored = parts+1, stored+o.Size
 	}
-	if stored >= info.Size() {
-		return nil
-	}
-	err = s.Create(ctx, store.LogPart(r.ID, 0, 1, parts+1), io.NewSectionReader(f, stored, info.Size()-stored), nil)
-	if errors.Is(err, store.ErrExists) { // another process ended the job, too
-		return nil
-	}
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -13,8 +14,9 @@ import (
 // Delete ends the job and removes it from this machine, but not from its store. The runner
 // gets SIGTERM and o.Grace to save its work, then its whole session gets SIGKILL, at once
 // if o.Grace is 0. A missing job is not an error, but a job on another machine is. After an
-// error of ctx, the job may continue. o.Ending, if not nil, records the end of the job;
-// otherwise the record only says that it was cancelled.
+// error of ctx, the job may continue; after one of storing its log, the job has ended and its
+// directory is still there. o.Ending, if not nil, records the end of the job; otherwise the
+// record only says that it was cancelled.
 func (m *Machine) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
 	r, err := m.read(h.JobID)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -23,7 +25,7 @@ func (m *Machine) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions)
 	if err != nil {
 		return err
 	}
-	if err := m.stop(ctx, r, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := m.stop(ctx, r, o); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("stopping local job %s: %w", r.ID, err)
 	}
 	return nil
@@ -43,9 +45,9 @@ func (m *Machine) RemoveRunners(context.Context) ([]string, error) { return nil,
 // ServerTime returns the same time, because local jobs use this machine's clock.
 func (m *Machine) ServerTime(here time.Time) time.Time { return here }
 
-func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, ending func() error) error {
-	terminated, killed := ending, ending
-	if ending == nil {
+func (m *Machine) stop(ctx context.Context, r Record, o api.DeleteOptions) error {
+	terminated, killed := o.Ending, o.Ending
+	if o.Ending == nil {
 		terminated = func() error { return nil } // the runner's own record says how it ended
 		killed = func() error {
 			_, err := m.record(ctx, r, r.newEnd(api.Cancelled, "cancelled", "cancel"))
@@ -54,7 +56,7 @@ func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, endin
 	}
 	switch r.Process.life() {
 	case alive:
-		if err := halt(ctx, r.Process, grace, terminated, killed); err != nil {
+		if err := halt(ctx, r.Process, o.Grace, terminated, killed); err != nil {
 			return err
 		}
 	case ended: // since the caller looked
@@ -70,9 +72,10 @@ func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, endin
 	if !s.State.Ended() {
 		return fmt.Errorf("%s: stop it there, or if that machine is gone, delete %s", s.Message, m.dir(r.ID))
 	}
-	if ending != nil { // the caller keeps the job's records
-		if err := m.storeLog(ctx, r); err != nil {
-			return err
+	if o.KeepLog {
+		path := filepath.Join(m.dir(r.ID), logFile)
+		if err := m.storeLog(ctx, r, path); err != nil {
+			return fmt.Errorf("it has ended, and storing the rest of its log, %s: %w", path, err)
 		}
 	}
 	if err := m.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another process was faster

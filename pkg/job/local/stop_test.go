@@ -130,7 +130,7 @@ func TestAKilledJobKeepsItsLog(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Ending: func() error { return nil }}); err != nil {
+			if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{KeepLog: true}); err != nil {
 				t.Fatal(err)
 			}
 			var out strings.Builder
@@ -142,6 +142,28 @@ func TestAKilledJobKeepsItsLog(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A log that can't be stored stays where it is, and the job can be cleaned up.
+func TestAKilledJobWhoseLogCannotBeStored(t *testing.T) {
+	f := newFixture(t)
+	f.start(t, "line:ready", "pause")
+	f.until(t, "ready")
+	parts := filepath.Join(f.storeDir, filepath.FromSlash(store.LogPart(jobID, 0, 1, 1)))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Dir(parts)), 0o700), os.WriteFile(filepath.Dir(parts), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{KeepLog: true}); err == nil || !strings.Contains(err.Error(), logFile) {
+		t.Errorf("error %v, want one that names the log", err)
+	}
+	var out strings.Builder
+	if err := f.Logs(t.Context(), aHandle, nil, logs.Options{Tail: -1}, display.Streams{Out: &out, Err: &out}); err != nil || out.String() != "ready\n" {
+		t.Errorf("the log is %q, %v", out.String(), err)
+	}
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+	f.noTraces(t)
 }
 
 func TestStopWithAnEndingThatFails(t *testing.T) {

@@ -203,7 +203,6 @@ func TestALogWhoseBeginningIsGoneIsReadInTheStore(t *testing.T) {
 	}
 }
 
-// BenchmarkFollow reads one pod that has printed a lot, and many such pods.
 // What several hosts have in common is told once, however the hosts are numbered.
 func TestErrorsOfSeveralHosts(t *testing.T) {
 	errs := []error{errors.New("b"), errors.New("a"), nil, errors.New("b"), errors.New("a"), errEnded, errors.New("c")}

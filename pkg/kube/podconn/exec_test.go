@@ -26,11 +26,11 @@ import (
 
 var worker = podconn.Container{Namespace: "research", Pod: "train-x", Name: "worker"}
 
-// cluster is an API server with one container, which speaks SPDY only. Its only program repeats its input, complains, and
+// execCluster is an API server with one container, which speaks SPDY only. Its only program repeats its input, complains, and
 // ends with an exit code.
 type execCluster struct {
 	code    int
-	hangs   bool // the streams never end
+	hangs   func() // is called instead of an end of the streams
 	queries []string
 }
 
@@ -65,7 +65,8 @@ func (c *execCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s := <-streams
 		by[s.Headers().Get(corev1.StreamType)] = s
 	}
-	if c.hangs {
+	if c.hangs != nil {
+		c.hangs()
 		<-way.CloseChan()
 		return
 	}
@@ -150,9 +151,8 @@ func TestStreamsThatNeverEndAreGivenUp(t *testing.T) {
 	gone := errors.New("gone")
 	reader, writer := io.Pipe()
 	defer writer.Close()
-	go cancel(gone)
 	streams := podconn.Streams{In: reader, Out: io.Discard, ErrOut: io.Discard}
-	if _, err := podconn.Exec(ctx, (&execCluster{hangs: true}).start(t), worker, []string{"cat"}, streams); !errors.Is(err, context.Canceled) {
+	if _, err := podconn.Exec(ctx, (&execCluster{hangs: func() { cancel(gone) }}).start(t), worker, []string{"cat"}, streams); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
