@@ -53,7 +53,7 @@ var changed = map[string]string{
 	"down -y":                                      "--yes needs the name of the cluster: --yes=NAME",
 	"pool add --preview":                           "write --dry-run.",
 	"pool remove --preview":                        "omit it: the command shows what it will change, and asks first.",
-	"jobs logs cpu-a -n 100":                       "for the last 100 lines, write --tail 100",
+	"jobs logs cpu-a -n 100":                       "for the last lines of a log, write --tail 100",
 	"jobs result cpu-a --no-cleanup":               "write --cleanup=false.",
 	"jobs result cpu-a --cleanup-timeout=9":        "omit it",
 	"jobs result cpu-a --cleanup-poll-interval=9":  "omit it",

@@ -57,7 +57,7 @@ var ErrNoStore = errors.New("set the project with --project or KINETIC_PROJECT, 
 // defaultStore returns the bucket that `up` creates with a cluster.
 func defaultStore(where place) (setting, error) {
 	if where.project.value == "" {
-		return setting{}, fmt.Errorf("there is no store for the job: %w", ErrNoStore)
+		return setting{}, fmt.Errorf("there is no store: %w", ErrNoStore)
 	}
 	url := bucketScheme + Bucket(where.project.value, where.cluster.value)
 	if _, err := checkStore(url); err != nil {

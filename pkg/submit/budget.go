@@ -47,7 +47,7 @@ func priceDoubts(r api.Request, s api.Spec) []string {
 	if asked == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: only a machine with more GPUs than %s has so much, and it costs more than the price of %[2]s",
+	return []string{fmt.Sprintf("%s: the pod needs a machine with more GPUs than %s, which costs more; the prices shown and --max-cost are those of %[2]s",
 		strings.Join(asked, " and "), accelerator.Text(s.Accelerator))}
 }
 

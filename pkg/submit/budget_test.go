@@ -66,7 +66,7 @@ func TestBudget(t *testing.T) {
 
 // A pod that needs a larger machine than its GPUs come with costs more than they do.
 func TestPriceDoubts(t *testing.T) {
-	const more = ": only a machine with more GPUs than "
+	const more = ": the pod needs a machine with more GPUs than "
 	for name, c := range map[string]struct {
 		accelerator, cpu, memory string
 		capacity                 api.CapacityKind
@@ -74,10 +74,13 @@ func TestPriceDoubts(t *testing.T) {
 	}{
 		"as it is":              {"l4", "", "", "", ""},
 		"the largest with one":  {"l4", "32", "128Gi", "", ""},
-		"more processors":       {"l4", "64", "16Gi", "", "--cpu 64" + more + "l4 has so much, and it costs more than the price of l4"},
+		"more processors":       {"l4", "64", "16Gi", "", "--cpu 64" + more + "l4, which costs more; the prices shown and --max-cost are those of l4"},
 		"more of both":          {"a100", "16", "100Gi", "", "--cpu 16 and --memory 100Gi" + more + "a100"},
+		"more memory":           {"l4", "", "129Gi", "", "--memory 129Gi" + more + "l4"},
 		"of several GPUs":       {"l4x2", "24500m", "", "", "--cpu 24500m" + more + "l4x2"},
+		"spot capacity":         {"l4", "64", "", api.CapacitySpot, "--cpu 64" + more + "l4"},
 		"no price to exceed":    {"l4", "64", "", api.CapacityFlexStart, ""},
+		"a class chooses":       {"l4", "64", "", api.CapacityClass, ""},
 		"no accelerator":        {"cpu", "64", "", "", ""},
 		"a TPU has one machine": {"v6e-8", "64", "", "", ""},
 	} {

@@ -86,7 +86,7 @@ func requestDisk(s *api.Spec) (warning string, err error) {
 	}
 	disk, most := resource.MustParse(s.Disk), accelerator.MaxDisk(s.AutopilotClass)
 	if disk.CmpInt64(bytes) < 0 {
-		return "", fmt.Errorf("--disk %s: the data alone takes %d MiB: request at least %s", s.Disk, bytes>>20, gibibytes(need))
+		return "", fmt.Errorf("--disk %s: the data alone takes %d MiB: request more, such as %s", s.Disk, bytes>>20, gibibytes(need))
 	}
 	s.DiskVolume = s.DiskClass != ""
 	if most > 0 && disk.CmpInt64(most) > 0 && !s.DiskVolume { // no node has that disk for one pod

@@ -37,6 +37,7 @@ def test_cell_is_told_its_flag(capsys: pytest.CaptureFixture[str]) -> None:
 
 NOT_TOLD: dict[str, dict[str, Any]] = {
     "chosen": {"accelerator": "cpu"},
+    "refused": {"accelerator": ""},
     "local": {"local": True},
     "local backend": {"backend": "local"},
     "chosen by a flag": {"flags": ["-al4"]},

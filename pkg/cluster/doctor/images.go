@@ -63,7 +63,7 @@ func (c *cloud) ownImages() bool {
 func answers(ctx context.Context, images string) Finding {
 	repository, err := name.NewRepository(images)
 	if err != nil {
-		return Bad("", "%s is not a repository for images, such as us-docker.pkg.dev/PROJECT/REPOSITORY/env", images)
+		return Bad("", "%s is not a repository for images: choose another, such as us-docker.pkg.dev/PROJECT/REPOSITORY/env, with --image-repo or KINETIC_IMAGE_REPO", images)
 	}
 	host := repository.RegistryStr()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, repository.Scheme()+"://"+host+"/v2/", nil)

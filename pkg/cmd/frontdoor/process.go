@@ -141,7 +141,7 @@ func unknownCommand(name string) error {
 	case hint == "":
 		hint = fmt.Sprintf("%q lists the commands", product+" help")
 	}
-	return usageError(fmt.Sprintf("unknown command %q for %q: %s", name, product, hint))
+	return usageError(fmt.Sprintf("unknown command %q for %q; %s", name, product, hint))
 }
 
 // fail prints an error and returns its exit code, which must be enough if standard error is

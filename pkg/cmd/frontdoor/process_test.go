@@ -3,7 +3,6 @@ package frontdoor
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
+)
 
 // outcome is everything the front door does that someone else can see.
 type outcome struct {
@@ -91,7 +90,6 @@ func TestHandsOver(t *testing.T) {
 }
 
 func TestListsCommands(t *testing.T) {
-	golden := filepath.Join("testdata", "overview.golden")
 	for name, args := range map[string][]string{
 		"no word": nil, "-h": {"-h"}, "--help": {"--help"}, "help": {"help"},
 	} {
@@ -102,16 +100,9 @@ func TestListsCommands(t *testing.T) {
 					t.Errorf("does not fit 80 columns: %q", line)
 				}
 			}
-			if *update {
-				if err := os.WriteFile(golden, []byte(got.Stdout), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(outcome{Stdout: string(want)}, got); diff != "" {
+			golden.Check(t, filepath.Join("testdata", "overview.golden"), got.Stdout)
+			got.Stdout = ""
+			if diff := cmp.Diff(outcome{}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -131,14 +122,14 @@ func TestRejects(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a typing mistake":       {[]string{"rnu"}, `unknown command "rnu" for "kubectl kinetic": did you mean "run"?`},
-		"help for one":           {[]string{"help", "job"}, `unknown command "job" for "kubectl kinetic": did you mean "jobs"?`},
-		"a command of jobs":      {[]string{"logs", "x"}, `unknown command "logs" for "kubectl kinetic": did you mean kubectl kinetic jobs logs?`},
-		"almost one":             {[]string{"cancle", "x"}, `unknown command "cancle" for "kubectl kinetic": did you mean kubectl kinetic jobs cancel?`},
-		"a word like no command": {[]string{"zzz"}, `unknown command "zzz" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
-		"a command to come":      {[]string{"later", "list"}, `unknown command "later" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
-		"a path":                 {[]string{"../run"}, `unknown command "../run" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
-		"the empty word":         {[]string{""}, `unknown command "" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
+		"a typing mistake":       {[]string{"rnu"}, `unknown command "rnu" for "kubectl kinetic"; did you mean "run"?`},
+		"help for one":           {[]string{"help", "job"}, `unknown command "job" for "kubectl kinetic"; did you mean "jobs"?`},
+		"a command of jobs":      {[]string{"logs", "x"}, `unknown command "logs" for "kubectl kinetic"; did you mean kubectl kinetic jobs logs?`},
+		"almost one":             {[]string{"cancle", "x"}, `unknown command "cancle" for "kubectl kinetic"; did you mean kubectl kinetic jobs cancel?`},
+		"a word like no command": {[]string{"zzz"}, `unknown command "zzz" for "kubectl kinetic"; "kubectl kinetic help" lists the commands`},
+		"a command to come":      {[]string{"later", "list"}, `unknown command "later" for "kubectl kinetic"; "kubectl kinetic help" lists the commands`},
+		"a path":                 {[]string{"../run"}, `unknown command "../run" for "kubectl kinetic"; "kubectl kinetic help" lists the commands`},
+		"the empty word":         {[]string{""}, `unknown command "" for "kubectl kinetic"; "kubectl kinetic help" lists the commands`},
 		"flags before the command": {[]string{"--context=c", "run", "train.py"},
 			`flags go after the command: kubectl kinetic COMMAND --context=c`},
 		"a profile before the command": {[]string{"--profile", "ml", "jobs", "list"},

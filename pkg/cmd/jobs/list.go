@@ -155,7 +155,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, noJobs(o.filter, o.registry).Error()+endedHint(ctx, o.registry, o.filter, "--all")+localHint(o.registry))
+		_, err := fmt.Fprintln(o.errOut, noJobs(o.filter, o.registry).Error()+endedHint(ctx, o.registry, o.filter, "add --all")+localHint(o.registry))
 		return err
 	}
 	o.sort(entries)

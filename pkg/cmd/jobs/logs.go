@@ -91,7 +91,7 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 	// Other tools have -n for the number of lines.
 	n := *c.choice.Connection.NamespaceFlag()
 	if _, err := strconv.ParseUint(n, 10, 32); err == nil {
-		return nil, cli.Usagef("-n %s: -n names a namespace: for the last %s lines, write --tail %s", n, n, n)
+		return nil, cli.Usagef("-n %s: -n names a namespace: for the last lines of a log, write --tail %s", n, n)
 	}
 	many := c.choice.MayBeSeveral(args)
 	if many && (f.follow || f.index != noIndex) {

@@ -26,7 +26,7 @@ def default_accelerator(options: Mapping[str, Any], *, is_cell: bool = False) ->
         options: the parameters that count for the call.
         is_cell: a cell of a notebook is called, whose words are flags.
     """
-    chosen = options.get("accelerator") or options.get("local") or options.get("backend") == "local"
+    chosen = options.get("accelerator") is not None or options.get("local") or options.get("backend") == "local"
     if not chosen and not in_job() and not any(word.startswith(PLACES) for word in options.get("flags", ())):
         say_default(options.get("logs", "stderr"), "-a, such as %%kinetic -a l4" if is_cell else "accelerator=, such as @kinetic.run(accelerator='l4')")
 
