@@ -7,17 +7,26 @@ import (
 
 func TestNames(t *testing.T) {
 	n := Names{Project: "acme", Zone: "us-central1-a", Cluster: "research", Namespace: "ml"}
-	for got, want := range map[string]string{
-		n.Network(): "kn-research", n.Router(): "kn-research-router", n.NAT(): "kn-research-nat", n.Repository(): "kn-research",
-		n.Jobs(): "acme-kn-research-jobs", n.Builds(): "acme-kn-research-builds", n.Pulumi(): "acme-kinetic-state",
-		n.Account(NodesAccount): "kn-research-nodes", n.Email(JobsAccount): "kn-research-jobs@acme.iam.gserviceaccount.com",
-		n.Identity(): "serviceAccount:acme.svc.id.goog[ml/kinetic]", n.Context(): "gke_acme_us-central1-a_research",
-		n.Region(): "us-central1", n.Images(): "us",
-		Names{Zone: "me-west1-b"}.Images(): "me-west1", Names{Zone: "europe-west4"}.Images(): "europe",
-		Names{Project: "example.com:lab", Cluster: "c"}.Email("jobs"): "kn-c-jobs@lab.example.com.iam.gserviceaccount.com",
+	for _, name := range []struct{ got, want string }{
+		{n.Network(), "kn-research"},
+		{n.Router(), "kn-research-router"},
+		{n.NAT(), "kn-research-nat"},
+		{n.Repository(), "kn-research"},
+		{n.Jobs(), "acme-kn-research-jobs"},
+		{n.Builds(), "acme-kn-research-builds"},
+		{n.Pulumi(), "acme-kinetic-state"},
+		{n.Account(NodesAccount), "kn-research-nodes"},
+		{n.Email(JobsAccount), "kn-research-jobs@acme.iam.gserviceaccount.com"},
+		{n.Identity(), "serviceAccount:acme.svc.id.goog[ml/kinetic]"},
+		{n.Context(), "gke_acme_us-central1-a_research"},
+		{n.Region(), "us-central1"},
+		{n.Images(), "us"},
+		{Names{Zone: "me-west1-b"}.Images(), "me-west1"},
+		{Names{Zone: "europe-west4"}.Images(), "europe"},
+		{Names{Project: "example.com:lab", Cluster: "c"}.Email("jobs"), "kn-c-jobs@lab.example.com.iam.gserviceaccount.com"},
 	} {
-		if got != want {
-			t.Errorf("got %s, want %s", got, want)
+		if name.got != name.want {
+			t.Errorf("got %s, want %s", name.got, name.want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func TestDeleteRemovesDirectoriesWithoutFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"job-1/handle.json", "job-2/handle.json", "job-2/outputs/model.json", "job-3/call.json", "job-3/handle.json"} {
+	for _, name := range []string{"job-1/handle.json", "job-2/handle.json", "job-2/logs/0/1-1.log", "job-2/outputs/model.json", "job-3/call.json", "job-3/handle.json"} {
 		if err := s.Create(t.Context(), name, strings.NewReader("x"), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -23,18 +23,28 @@ func TestDeleteRemovesDirectoriesWithoutFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"job-1/handle.json", "job-2/handle.json", "job-3/call.json"} {
+	for _, name := range []string{"job-1/handle.json", "job-2/handle.json", "job-2/logs/0/1-1.log", "job-3/call.json"} {
 		if err := s.Delete(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "job-1")); !os.IsNotExist(err) {
-		t.Errorf("job-1, which has empty directories only, is still there: %v", err)
+	for _, empty := range []string{"job-1", "job-2/logs"} {
+		if _, err := os.Stat(filepath.Join(dir, empty)); !os.IsNotExist(err) {
+			t.Errorf("%s, which has empty directories only, is still there: %v", empty, err)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "job-3", "outputs", "deep")); err != nil {
 		t.Errorf("the output directory of a job that is still there went: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "job-2", "outputs", "model.json")); err != nil {
 		t.Errorf("an output went with the rest: %v", err)
+	}
+	for _, name := range []string{"job-2/outputs/model.json", "job-3/handle.json"} {
+		if err := s.Delete(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 1 { // what is being written has a directory
+		t.Errorf("left %v, %v, want the store itself", left, err)
 	}
 }

@@ -133,7 +133,7 @@ func FuzzParseInputs(f *testing.F) {
 			t.Error("no source")
 		case d.Access == api.AccessFUSE && d.Bucket == "" && inputs[0].Local == "":
 			t.Errorf("nothing to mount: %+v", d)
-		case strings.Contains(d.Folder, "..") && strings.Contains("/"+d.Folder+"/", "/../") && d.Access == api.AccessClaim:
+		case strings.Contains("/"+d.Folder+"/", "/../") && d.Access == api.AccessClaim:
 			t.Errorf("the folder leaves the claim: %+v", d)
 		}
 	})

@@ -258,7 +258,7 @@ func TestServiceAccount(t *testing.T) {
 		}
 		server.Put(account, map[string]any{"metadata": map[string]any{"name": "kinetic", "annotations": annotations}})
 		s, err := ServiceAccount{c, "ml", jobsAccount, []string{nodesAccount}}.Get(t.Context())
-		if err != nil || !slices.Equal(s.Missing, want.Missing) || !slices.Equal(s.Differences, want.Differences) {
+		if err != nil || s.Exists != want.Exists || !slices.Equal(s.Missing, want.Missing) || !slices.Equal(s.Differences, want.Differences) {
 			t.Errorf("%s: got %+v, %v, want %+v", have, s, err, want)
 		}
 	}

@@ -16,9 +16,10 @@ func TestDownDeletesInReverse(t *testing.T) {
 	if _, err := w.down(t.Context(), items); err != nil {
 		t.Fatal(err)
 	}
-	for id := range w.exists {
-		if id.Kind != KindAPIs && id.Kind != KindBucket {
-			t.Errorf("%s is still there", id)
+	for _, item := range items {
+		_, left := w.exists[item.ID]
+		if want := item.ID.Kind == KindAPIs || item.ID.Kind == KindBucket; left != want {
+			t.Errorf("%s: it is there: %v, want %v", item.ID, left, want)
 		}
 	}
 	for _, id := range w.deleted {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -32,20 +33,22 @@ func (s *late) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 
 // The result of an input ends the waiting while the map runs on.
 func TestWaitForInput(t *testing.T) {
-	dir, err := store.OpenFile("file://" + t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &late{Store: dir}
-	j := job.Registry{Backend: jobtest.Backend{State: api.Running}, Store: s}.Job(api.Handle{JobID: "m-1", Backend: api.BackendGKE, Map: &api.Map{Inputs: 2}})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if _, err := waitForInput(ctx, j, 1, time.Millisecond); err != nil || s.asked != 3 {
-		t.Errorf("asked %d times: %v", s.asked, err)
-	}
-	brief, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if _, err := waitForInput(brief, j, 0, time.Millisecond); err == nil {
-		t.Error("an input without a result ended the waiting")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		dir, err := store.OpenFile("file://" + t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &late{Store: dir}
+		j := job.Registry{Backend: jobtest.Backend{State: api.Running}, Store: s}.Job(api.Handle{JobID: "m-1", Backend: api.BackendGKE, Map: &api.Map{Inputs: 2}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := waitForInput(ctx, j, 1, time.Millisecond); err != nil || s.asked != 3 {
+			t.Errorf("asked %d times: %v", s.asked, err)
+		}
+		brief, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := waitForInput(brief, j, 0, time.Millisecond); err == nil {
+			t.Error("an input without a result ended the waiting")
+		}
+	})
 }

@@ -102,15 +102,28 @@ func TestSecondLine(t *testing.T) {
 func TestCells(t *testing.T) {
 	n := func(x float64) *float64 { return &x }
 	b := func(x int64) *int64 { return &x }
-	for got, want := range map[string]string{
-		cores(n(0.004)): "0.00", cores(n(9.99)): "9.99", cores(n(127.6)): "128", size(b(17)): "17", size(b(1023 << 20)): "1023Mi", size(b(20 << 30)): "20.0Gi", size(b(2 << 40)): "2.0Ti",
-		size(b(300 << 30)): "300Gi", percent(n(99.6)): "100%", percent(nil): "",
-		shorten("v6e16-train-20260417-110000-abc1234", 20): "v6e16-train-…abc1234", shorten("mine", 20): "mine", shorten("a-name-without-a-number-in-it", 10): "a-name-without-a-number-in-it",
-		cut("日本語", 5): "日本…", cut("日本語", 4): "日…", cut("abc", 3): "abc", cut("abc", 0): "",
-		OneLine("\x1b[1;31mred\x1b[0m\tand\x07"): `red and\a`,
+	for _, cell := range []struct{ got, want string }{
+		{cores(n(0.004)), "0.00"},
+		{cores(n(9.99)), "9.99"},
+		{cores(n(127.6)), "128"},
+		{size(b(17)), "17"},
+		{size(b(1023 << 20)), "1023Mi"},
+		{size(b(20 << 30)), "20.0Gi"},
+		{size(b(2 << 40)), "2.0Ti"},
+		{size(b(300 << 30)), "300Gi"},
+		{percent(n(99.6)), "100%"},
+		{percent(nil), ""},
+		{shorten("v6e16-train-20260417-110000-abc1234", 20), "v6e16-train-…abc1234"},
+		{shorten("mine", 20), "mine"},
+		{shorten("a-name-without-a-number-in-it", 10), "a-name-without-a-number-in-it"},
+		{cut("日本語", 5), "日本…"},
+		{cut("日本語", 4), "日…"},
+		{cut("abc", 3), "abc"},
+		{cut("abc", 0), ""},
+		{OneLine("\x1b[1;31mred\x1b[0m\tand\x07"), `red and\a`},
 	} {
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
+		if cell.got != cell.want {
+			t.Errorf("got %q, want %q", cell.got, cell.want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func newClock() *clock                       { return &clock{time.Date(2026, 4, 
 func (c *clock) now() time.Time              { return c.at }
 func (c *clock) pass(d time.Duration) *clock { c.at = c.at.Add(d); return c }
 
-// golden compares with a file in which escape characters can be read.
+// checkGolden compares with a file in which escape characters can be read.
 func checkGolden(t *testing.T, got []byte) {
 	t.Helper()
 	text := strings.NewReplacer("\x1b", "␛", "\r", "␍").Replace(string(got))

@@ -5,8 +5,11 @@ package platform
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -40,19 +43,45 @@ func TestRunKeepsTheEnd(t *testing.T) {
 // A child that goes on is not waited for.
 func TestRunEndsWithTheProgram(t *testing.T) {
 	t.Parallel()
-	output, err := Run(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", "sleep 5 & echo done"}})
+	pipe := fifo(t)
+	held, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close() // which ends the child
+	output, err := Run(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", `exec 3<"$0"; cat <&3 & echo done`, pipe}})
 	if err != nil || output != "done\n" {
 		t.Errorf("got %q, %v", output, err)
 	}
 }
 
+// The end of the context kills the program's children, too.
 func TestRunIsKilled(t *testing.T) {
 	t.Parallel()
+	pipe := fifo(t)
+	held := make(chan error)
+	go func() {
+		_, err := os.ReadFile(pipe) // until the last writer is gone
+		held <- err
+	}()
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Run(ctx, Command{Path: "/bin/sh", Args: []string{"-c", "sleep 1000"}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	child := `(echo started >&2; exec sleep 1000) >"$0" & wait`
+	if _, err := Run(ctx, Command{Path: "/bin/sh", Args: []string{"-c", child, pipe}, Line: func(string) { cancel() }}); err == nil {
+		t.Error("a program that was killed succeeded")
 	}
+	if err := <-held; err != nil {
+		t.Error(err)
+	}
+}
+
+// fifo makes a named pipe.
+func fifo(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestLastLines(t *testing.T) {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -65,20 +67,31 @@ func TestSilenceLimit(t *testing.T) {
 
 // TestTimeBetweenReadsIsFree: a slow reader is not the server's silence.
 func TestTimeBetweenReadsIsFree(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(make([]byte, 1<<20))
-	}))
-	t.Cleanup(server.Close)
-	const within = time.Second
-	client := http.Client{Transport: SilenceLimit{http.DefaultTransport, within}}
-	answer, err := client.Get(server.URL) //nolint:noctx // the test ends it
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	<-time.After(2 * within) // the reader does something else: there is no event to wait for
-	if text, err := io.ReadAll(answer.Body); len(text) != 1<<20 || err != nil {
-		t.Errorf("got %d bytes, %v", len(text), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const within = time.Second
+		r := httptest.NewRequest(http.MethodGet, "http://server.example", nil)
+		answer, err := SilenceLimit{answersOnce("answer"), within}.RoundTrip(r.WithContext(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		<-time.After(2 * within)
+		if text, err := io.ReadAll(answer.Body); string(text) != "answer" || err != nil {
+			t.Errorf("got %q, %v", text, err)
+		}
+	})
 }
+
+// answersOnce is a round tripper whose answer can be read as long as the request's context lasts.
+type answersOnce string
+
+// RoundTrip implements http.RoundTripper.
+func (a answersOnce) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{Body: io.NopCloser(io.MultiReader(untilOver{r.Context()}, strings.NewReader(string(a))))}, nil
+}
+
+// untilOver is an empty reader that fails once its context has ended.
+type untilOver struct{ context.Context }
+
+// Read implements io.Reader.
+func (u untilOver) Read([]byte) (int, error) { return 0, cmp.Or(u.Err(), io.EOF) }

@@ -56,16 +56,15 @@ func TestBuild(t *testing.T) {
 }
 
 func TestStartJoins(t *testing.T) {
-	other := func(change func(*cloudbuild.Request)) func(*cloudbuild.Request) { return change }
 	for name, tt := range map[string]struct {
 		second func(*cloudbuild.Request)
 		over   bool
 		joins  bool
 	}{
-		"the same image":       {second: other(func(*cloudbuild.Request) {}), joins: true},
-		"another key":          {second: other(func(r *cloudbuild.Request) { r.Key = "abd" })},
-		"another repository":   {second: other(func(r *cloudbuild.Request) { r.Image += "0" })},
-		"a build that is over": {second: other(func(*cloudbuild.Request) {}), over: true},
+		"the same image":       {second: func(*cloudbuild.Request) {}, joins: true},
+		"another key":          {second: func(r *cloudbuild.Request) { r.Key = "abd" }},
+		"another repository":   {second: func(r *cloudbuild.Request) { r.Image += "0" }},
+		"a build that is over": {second: func(*cloudbuild.Request) {}, over: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCloud(t, cloudbuildtest.Pushes)

@@ -218,26 +218,18 @@ func TestFilesNotInCloudBuild(t *testing.T) {
 // TestNotInCloudBuild: what Cloud Build would lack, the pod has; where that was not wanted, it is an
 // error with the way out.
 func TestNotInCloudBuild(t *testing.T) {
-	for name, tt := range map[string]struct {
-		text   string
-		change func(*decide.Input)
-		want   string
-	}{
-		"credentials": {fromGit + "--index-url https://me:secret@index.example/simple\n", nil, "index.example need credentials, which everyone with access to the build would see: use --image prebuilt"},
-		"a signature": {fromGit + "x @ https://files.example/x.tar.gz?sig=abc\n", nil, "has credentials, which everyone with access to the build would see: "},
+	for name, tt := range map[string]struct{ text, want string }{
+		"credentials": {fromGit + "--index-url https://me:secret@index.example/simple\n", "index.example need credentials, which everyone with access to the build would see: use --image prebuilt"},
+		"a signature": {fromGit + "x @ https://files.example/x.tar.gz?sig=abc\n", "has credentials, which everyone with access to the build would see: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newCloudWorld(t, cloudbuildtest.Pushes)
-			var change []func(*decide.Input)
-			if tt.change != nil {
-				change = append(change, tt.change)
-			}
-			_, err := w.provide(w.cloudPlan(tt.text, append(change, bundled)...))
+			_, err := w.provide(w.cloudPlan(tt.text, bundled))
 			var cloud *provide.CloudError
 			if !errors.As(err, &cloud) || !cloud.Lasting() || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "abc") {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}
-			done, err := w.provide(w.cloudPlan(tt.text, change...))
+			done, err := w.provide(w.cloudPlan(tt.text))
 			if name == "a signature" { // which the pod would lack, too
 				if err == nil || !strings.Contains(err.Error(), "has a secret") || strings.Contains(err.Error(), "abc") {
 					t.Errorf("in the pod: %v", err)

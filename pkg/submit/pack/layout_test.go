@@ -2,7 +2,6 @@ package pack_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,31 +12,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-// writeFiles makes files below dir; a name that ends with "/" is a directory, one
-// like "link -> target" a symlink.
+// writeFiles makes files below dir, with their names as their text; see write.
 func writeFiles(t *testing.T, dir string, files ...string) {
 	t.Helper()
+	texts := map[string]string{}
 	for _, name := range files {
-		link, target, isLink := strings.Cut(name, " -> ")
-		full := filepath.Join(dir, link)
-		parent := filepath.Dir(full)
-		if strings.HasSuffix(name, "/") {
-			parent = full
-		}
-		if err := os.MkdirAll(parent, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		var err error
-		switch {
-		case isLink:
-			err = os.Symlink(target, full)
-		case parent != full:
-			err = os.WriteFile(full, []byte(name), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		texts[name] = name
 	}
+	write(t, dir, texts)
 }
 
 // In these cases all paths are relative to a fresh directory, whose home is
