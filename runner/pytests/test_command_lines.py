@@ -7,8 +7,9 @@ from __future__ import annotations
 import datetime
 import json
 import pathlib
+import signal
 import sys
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterator, Optional
 
 import kinetic
 import pytest
@@ -264,15 +265,17 @@ SUBMITTED = {
 
 
 @pytest.fixture
-def dying(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def dying(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Binaries that a signal ends: SIGNAL is which."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, also for programs that are started
     for name in (binaries.RUN, binaries.JOBS):
         file = tmp_path / name
         file.write_text(KILLED)
         file.chmod(0o755)
     monkeypatch.setenv("KINETIC_BIN", str(tmp_path))
     monkeypatch.setenv("SIGNAL", "KILL")
-    return monkeypatch
+    yield monkeypatch
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("job, attach", SUBMITTED.values(), ids=SUBMITTED)
