@@ -75,7 +75,7 @@ func (m *Machine) stop(ctx context.Context, r Record, o api.DeleteOptions) error
 	if o.KeepLog {
 		path := filepath.Join(m.dir(r.ID), logFile)
 		if err := m.storeLog(ctx, r, path); err != nil {
-			return fmt.Errorf("it has ended, and storing the rest of its log, %s: %w", path, err)
+			return fmt.Errorf("it has ended, but the rest of its log could not be stored, and is only in %s: %w", path, err)
 		}
 	}
 	if err := m.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another process was faster

@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,6 +142,47 @@ func TestAKilledJobKeepsItsLog(t *testing.T) {
 				t.Errorf("the store has the log\n%s\nwant\n%s", out.String(), want)
 			}
 		})
+	}
+}
+
+// tardy is a store in which a part of the log appears just before another is written, as when the runner's last upload was under way.
+type tardy struct {
+	store.Store
+	part string
+	came *bool
+}
+
+// Create implements store.Store.
+func (s tardy) Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error {
+	if name == store.LogPart(jobID, 0, 1, 1) && !*s.came {
+		*s.came = true
+		return errors.Join(store.ErrExists, s.Store.Create(ctx, name, strings.NewReader(s.part), nil))
+	}
+	return s.Store.Create(ctx, name, r, metadata)
+}
+
+func TestAKilledJobWhoseRunnerHadBegunToStore(t *testing.T) {
+	f := newFixture(t)
+	f.start(t, "lines:2", "line:ready", "pause")
+	f.until(t, "ready")
+	log, err := os.ReadFile(filepath.Join(f.dir(jobID), logFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.OpenFile("file://" + f.storeDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(log), "\n")
+	came := false
+	f.config.OpenStore = func(string) (store.Store, error) { return tardy{s, line + "\n", &came}, nil }
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{KeepLog: true}); err != nil || !came {
+		t.Fatal(came, err)
+	}
+	var out strings.Builder
+	err = logs.Stored(t.Context(), s, jobID, logs.Options{Hosts: 1, Tail: -1}, display.Streams{Out: &out, Err: &out})
+	if want := "line 1\nline 2\nready\n"; err != nil || out.String() != want {
+		t.Errorf("the store has the log %q, %v, want %q", out.String(), err, want)
 	}
 }
 
